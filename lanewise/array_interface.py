@@ -16,7 +16,7 @@ from typing import Any, Final
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, named
 
 __all__ = ["read"]
 
@@ -28,15 +28,16 @@ _TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dt
 _IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 stays 0, all else becomes 1
 
 
+@named("asarray")
 def read(obj: Any, copy: bool | None) -> Tensor:
     """Returns the elements of `obj` as a new tensor; uint8 becomes int32. Checks the interface before reading data."""
     interface = obj.__array_interface__
     if not isinstance(interface, Mapping):
         raise _error("a dict", interface)
     if copy is False:
-        raise ArgumentError("asarray: expected copy=None or True for an object with __array_interface__, got False")
+        raise ArgumentError("expected copy=None or True for an object with __array_interface__, got False")
     if interface.get("mask") is not None:
-        raise ArgumentTypeError("asarray: expected an array without a mask, got a mask, which would be lost; remove it")
+        raise ArgumentTypeError("expected an array without a mask, got a mask, which would be lost; remove it")
     shape = _shape(interface.get("shape"))
     code, itemsize = _type(interface.get("typestr"))
     row_major = tuple(accumulate(shape[:0:-1], mul, initial=itemsize))[::-1] if shape else ()
@@ -53,9 +54,9 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     )
     if strides == row_major or 0 in shape:
         return _ext.reshape(elements, shape)
-    positions = _ext.create("full", (), dtypes.int32, (-low // itemsize,), "asarray")
+    positions = _ext.create("full", (), dtypes.int32, (-low // itemsize,))
     for extent, step in zip(shape, strides, strict=True):
-        along = _ext.create("arange", extent, dtypes.int32, (0, step // itemsize), "asarray")
+        along = _ext.create("arange", extent, dtypes.int32, (0, step // itemsize))
         positions = _ext.add(_ext.expand_dims(positions, -1), along)
     return _ext.take(elements, positions)
 
@@ -64,9 +65,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, tuple) or not all(_is_int(extent) and extent >= 0 for extent in shape):
         raise _error("a tuple of non-negative ints as shape", shape)
     if len(shape) > _MAX_NDIM or math.prod(extent or 1 for extent in shape) >= 2**31:
-        raise ShapeError(
-            f"asarray: expected at most {_MAX_NDIM} dimensions and fewer than 2^31 elements, got shape {shape}"
-        )
+        raise ShapeError(f"expected at most {_MAX_NDIM} dimensions and fewer than 2^31 elements, got shape {shape}")
     return shape
 
 
@@ -77,7 +76,7 @@ def _type(typestr: Any) -> tuple[str, int]:
     order, code = typestr[0], typestr[1:]
     if code not in _TYPES or order not in ("<|" if code[1:] == "1" else "<"):
         raise DTypeError(
-            f"asarray: expected an array of uint8, {', '.join(dtype.name for dtype in dtypes.ALL)} in little-endian "
+            f"expected an array of uint8, {', '.join(dtype.name for dtype in dtypes.ALL)} in little-endian "
             f"byte order, got typestr {typestr!r}; convert it first"
         )
     return code, int(code[1:])
@@ -120,4 +119,4 @@ def _is_int(value: Any) -> bool:
 
 
 def _error(expected: str, value: Any) -> ArgumentError:
-    return ArgumentError(f"asarray: expected {expected} in __array_interface__, got {value!r:.80}")
+    return ArgumentError(f"expected {expected} in __array_interface__, got {value!r:.80}")

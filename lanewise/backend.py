@@ -107,7 +107,7 @@ class Request(NamedTuple):
     vendor: str = ""
 
 
-def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:
+def parse_backend(name: Backend | str) -> Request:
     """Returns the backends that a name from the user stands for. Case does not matter; "-", "+" and " " count as "_".
 
     >>> parse_backend("AVX-512").candidates
@@ -115,10 +115,10 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
     >>> parse_backend("metal").api
     'metal'
 
-    Raises BackendError, which lists this machine's backends, for an unknown name. Messages begin with `operation`.
+    Raises BackendError, which lists this machine's backends, for an unknown name.
     """
     if not isinstance(name, str):
-        raise ArgumentTypeError(f"{operation}: expected a backend, got {_refusal(name)}")
+        raise ArgumentTypeError(f"expected a backend, got {_refusal(name)}")
     key = _normalize_spelling(name)
     if key in _GROUPS:
         return Request(key, _GROUPS[key])
@@ -126,7 +126,7 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
         return Request(key, (_EXACT[key],))
     if key in _THROUGH_WEBGPU:
         return Request(key, (Backend.WGPU,), _THROUGH_WEBGPU[key], _VENDOR.get(key, ""))
-    raise BackendError(f"{operation}: expected a backend, got {name!r}; give one of {_names()}")
+    raise BackendError(f"expected a backend, got {name!r}; give one of {_names()}")
 
 
 def _normalize_spelling(name: str) -> str:

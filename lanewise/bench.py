@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import lanewise as lw
 from lanewise import selection
-from lanewise.errors import ArgumentError, LanewiseError
+from lanewise.errors import ArgumentError, LanewiseError, named
 from lanewise.hardware import cpu_name
 from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, measure, threads
 
@@ -137,10 +137,11 @@ def _chosen(names: Sequence[str]) -> list[Work]:
     return [work for work in WORKS if not names or work.operation in names]
 
 
+@named("bench")
 def _backends(names: Sequence[str] | None) -> list[str]:
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    return list(dict.fromkeys(str(selection.open_backend(name, "bench")) for name in names))
+    return list(dict.fromkeys(str(selection.open_backend(name)) for name in names))
 
 
 def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: float) -> Row:

@@ -20,7 +20,7 @@ import re
 from typing import Any
 
 from lanewise.backend import CPU_BACKENDS, Backend
-from lanewise.errors import BackendUnavailableError, LibraryError
+from lanewise.errors import BackendUnavailableError, LibraryError, named
 from lanewise.libraries import DIRECTORY, checked_path
 from lanewise.registry import CpuLibrary
 
@@ -51,14 +51,15 @@ ffi.cdef(_declarations())
 
 
 @functools.cache
+@named("lib")
 def lib(isa: str) -> Any:
     """Returns the library of a CPU backend, such as "avx2". Its symbol `lanewise_kernels` has the table of kernels.
 
     Raises BackendUnavailableError unless this build and this processor have it, LibraryError if the file is damaged.
     """
     if isa not in CPU_BACKENDS:
-        raise BackendUnavailableError(f"lib: expected a CPU backend such as 'avx2', got {isa!r}")
+        raise BackendUnavailableError(f"expected a CPU backend such as 'avx2', got {isa!r}")
     missing = CpuLibrary(Backend(isa)).missing()
     if missing:
-        raise BackendUnavailableError(f"lib: {isa} is not available: {missing}")
+        raise BackendUnavailableError(f"{isa} is not available: {missing}")
     return ffi.dlopen(str(checked_path(isa)))

@@ -165,8 +165,5 @@ def calibrate(arguments: Sequence[str]) -> int:
 
 
 _COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
-    "info": info,
-    "demo": demo,
-    "bench": bench,
-    "calibrate": calibrate,
-}
+    "info": info, "demo": demo, "bench": bench, "calibrate": calibrate,
+}  # fmt: skip

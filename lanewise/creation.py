@@ -28,6 +28,7 @@ from lanewise.errors import (
     RangeError,
     describe,
     describe_type,
+    named,
 )
 from lanewise.typeinfo import iinfo
 
@@ -41,28 +42,25 @@ _COPY: Final = {None: None, True: True, False: False}  # keys are compared with 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor filled with one value. The default dtype is that of the value."""
-    return _filled("full", shape, fill_value, dtype, device)
-
-
-def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: Any) -> Tensor:
-    chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
-    value = to_number(operation, fill_value)
+    chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype)
+    value = to_number(fill_value)
     if chosen.kind == "i" and isinstance(value, float):
-        raise DTypeError(f"{operation}: expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
-    _check_range(operation, value, chosen)
-    return placement.place(_ext.create("full", shape, chosen, (value,), operation), device, operation)
+        raise DTypeError(f"expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
+    _check_range(value, chosen)
+    return placement.place(_ext.create("full", shape, chosen, (value,)), device)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of zeros, float32 by default."""
-    return _constant("zeros", shape, 0, dtype, device)
+    return full(shape, 0, dtypes.float32 if dtype is None else dtype, device=device)
 
 
 def ones(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of ones, float32 by default."""
-    return _constant("ones", shape, 1, dtype, device)
+    return full(shape, 1, dtypes.float32 if dtype is None else dtype, device=device)
 
 
+@named("empty")
 def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor to be filled. It holds zeros, never the old contents of its memory.
 
@@ -71,9 +69,10 @@ def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     (2, 3)
     """
     refuse_split_shape("empty", (shape, dtype))
-    return _constant("empty", shape, 0, dtype, device)
+    return zeros(shape, dtype, device=device)
 
 
+@named("zeros_like")
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns zeros with the shape and dtype of `x`.
 
@@ -81,9 +80,10 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> lw.zeros_like([1, 2, 3])
     Tensor([0, 0, 0])
     """
-    return _like("zeros_like", x, 0, dtype, device)
+    return _like(x, 0, dtype, device)
 
 
+@named("ones_like")
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns ones with the shape and dtype of `x`.
 
@@ -91,9 +91,10 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> lw.ones_like([[0.5, 2.0]])
     Tensor([[1., 1.]])
     """
-    return _like("ones_like", x, 1, dtype, device)
+    return _like(x, 1, dtype, device)
 
 
+@named("empty_like")
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a tensor with the shape and dtype of `x`, to be filled. It holds zeros.
 
@@ -101,9 +102,10 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     >>> lw.empty_like(lw.arange(3)).dtype
     lanewise.int32
     """
-    return _like("empty_like", x, 0, dtype, device)
+    return _like(x, 0, dtype, device)
 
 
+@named("full_like")
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a tensor with the shape and dtype of `x`, filled with one value.
 
@@ -111,90 +113,82 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     >>> lw.full_like([1.0, 2.0], 7)
     Tensor([7., 7.])
     """
-    return _like("full_like", x, fill_value, dtype, device)
+    return _like(x, fill_value, dtype, device)
 
 
-def _constant(operation: str, shape: Shape, value: Any, dtype: Any, device: Any) -> Tensor:
-    return _filled(operation, shape, value, dtypes.float32 if dtype is None else dtype, device)
+def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
+    like = tensor_of("x", x)
+    return filled_like(like, like.shape, value, dtype, device)
 
 
-def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
-    like = tensor_of(operation, "x", x)
-    return filled_like(operation, like, like.shape, value, dtype, device)
-
-
-def filled_like(
-    operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
-) -> Tensor:
+def filled_like(like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a tensor filled with one value, by default with the dtype and backend of `like`."""
-    result = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
-    return placement.place_like(result, like, device, operation)
+    result = full(shape, value, like.dtype if dtype is None else dtype)
+    return placement.place_like(result, like, device)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns evenly spaced values from start up to stop, which is excluded."""
     first, last, distance = (0, start, step) if stop is None else (start, stop, step)
-    first, last, distance = to_number("arange", first), to_number("arange", last), to_number("arange", distance)
+    first, last, distance = to_number(first), to_number(last), to_number(distance)
     if distance == 0:
-        raise ArgumentError("arange: expected a step other than 0, got 0")
+        raise ArgumentError("expected a step other than 0, got 0")
     if not all(map(math.isfinite, (first, last, distance))):
-        raise ArgumentError(f"arange: expected finite numbers, got start {first}, stop {last}, step {distance}")
+        raise ArgumentError(f"expected finite numbers, got start {first}, stop {last}, step {distance}")
     whole = all(isinstance(number, int) for number in (first, last, distance))
     count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
-    chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
+    chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype)
     if chosen.kind == "b" or (chosen.kind == "i" and not whole):
-        raise DTypeError(
-            f"arange: expected a dtype that can hold start {first} and step {distance}, got {chosen}; use float32"
-        )
+        raise DTypeError(f"expected a dtype that can hold start {first} and step {distance}, got {chosen}; use float32")
     end = first + max(count - 1, 0) * distance
     if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
         chosen = dtypes.int64
     for value in (first, end) if count else ():
-        _check_range("arange", value, chosen)
+        _check_range(value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.place(_ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange")
-    return placement.place(_evenly_spaced("arange", first, distance, int(count), chosen), device, "arange")
+        return placement.place(_ext.create("arange", int(count), chosen, (first, distance)), device)
+    return placement.place(_evenly_spaced(first, distance, int(count), chosen), device)
 
 
 def linspace(
     start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
 ) -> Tensor:
     """Returns `num` evenly spaced values from start to stop, which is included if `endpoint` is true."""
-    first, last = float(to_number("linspace", start)), float(to_number("linspace", stop))
-    count = to_int("linspace", "num", num, minimum=0)
-    chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
+    first, last = float(to_number(start)), float(to_number(stop))
+    count = to_int("num", num, minimum=0)
+    chosen = dtypes.float32 if dtype is None else as_dtype(dtype)
     if chosen.kind != "f":
-        raise DTypeError(f"linspace: expected a float dtype, got {chosen}; use float32, then astype")
-    ends = to_bool("linspace", "endpoint", endpoint)
+        raise DTypeError(f"expected a float dtype, got {chosen}; use float32, then astype")
+    ends = to_bool("endpoint", endpoint)
     intervals = max(count - 1 if ends else count, 1)
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
-        raise ArgumentError(f"linspace: expected finite start, stop and stop - start, got {first} and {last}")
+        raise ArgumentError(f"expected finite start, stop and stop - start, got {first} and {last}")
     if chosen is dtypes.float32:
-        result = _ext.create("arange", count, chosen, (first, distance), "linspace")
+        result = _ext.create("arange", count, chosen, (first, distance))
     else:
-        result = _evenly_spaced("linspace", first, distance, count, chosen)
+        result = _evenly_spaced(first, distance, count, chosen)
     if ends and count > 1:
         result[count - 1] = last
-    return placement.place(result, device, "linspace")
+    return placement.place(result, device)
 
 
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a matrix with ones on a diagonal and zeros elsewhere."""
-    rows = to_int("eye", "n_rows", n_rows, minimum=0)
-    columns = rows if n_cols is None else to_int("eye", "n_cols", n_cols, minimum=0)
-    result = _constant("eye", (rows, columns), 0, dtype, None)
-    row, column = max(-to_int("eye", "k", k), 0), max(to_int("eye", "k", k), 0)
+    rows = to_int("n_rows", n_rows, minimum=0)
+    columns = rows if n_cols is None else to_int("n_cols", n_cols, minimum=0)
+    result = zeros((rows, columns), dtype)
+    row, column = max(-to_int("k", k), 0), max(to_int("k", k), 0)
     length = min(rows - row, columns - column)
     if length > 0:
         first, step = row * columns + column, columns + 1
         result.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
-    return placement.place(result, device, "eye")
+    return placement.place(result, device)
 
 
-def _evenly_spaced(operation: str, first: float, distance: float, count: int, dtype: DType) -> Tensor:
+def _evenly_spaced(first: float, distance: float, count: int, dtype: DType) -> Tensor:
     """Returns evenly spaced values of a dtype that arange has no kernel for."""
-    result = _filled(operation, count, 0, dtype, None)
+    result = full(count, 0, dtype)
     for start in range(0, count, _CHUNK):
         positions = range(start, min(start + _CHUNK, count))
         chunk = array("q" if dtype.kind == "i" else "d", (first + position * distance for position in positions))
@@ -215,15 +209,15 @@ def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any
 def _random(operation: str, shape: Shape, seed: int | None, offset: int, device: Any) -> Tensor:
     if seed is None:
         if offset:
-            raise ArgumentError(f"{operation}: expected a seed beside offset {offset}, got none; give both")
+            raise ArgumentError(f"expected a seed beside offset {offset}, got none; give both")
         # Allocate before advancing the stream: a call with an invalid shape must not use up random numbers.
         seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
-        if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
+        if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"
-            raise ArgumentError(f"{operation}: expected {name} from {low} to 2^63 - 1, got {value}")
-    result = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
-    return placement.place(result, device, operation)
+            raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
+    result = _ext.create(operation, shape, dtypes.float32, (seed, offset))
+    return placement.place(result, device)
 
 
 class _Stream:
@@ -254,22 +248,23 @@ _stream = _Stream()
 
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
     """Returns a tensor from anything that holds numbers, sharing its memory if possible unless `copy` is true."""
-    chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
+    chosen = None if dtype is None else as_dtype(dtype)
     try:
         copies = _COPY[copy]
     except (KeyError, TypeError):
-        raise ArgumentTypeError(f"asarray: expected True, False or None for copy, got {describe(copy)}") from None
+        raise ArgumentTypeError(f"expected True, False or None for copy, got {describe(copy)}") from None
     result = _from_object(obj, chosen, copies)
-    return placement.place(result, device, "asarray")
+    return placement.place(result, device)
 
 
-def tensor_of(operation: str, name: str, value: Any) -> Tensor:
-    """Returns an operand as a tensor. If that fails, the error names the operation and the argument."""
+def tensor_of(name: str, value: Any) -> Tensor:
+    """Returns an operand as a tensor. If that fails, the error names the argument."""
     try:
         return _from_object(value, None, None)
     except LanewiseError as error:
-        reason = str(error).removeprefix("asarray: ")
-        raise type(error)(f"{operation}: {name}: {reason}") from None
+        if error.operation == "asarray":
+            error.operation = ""
+        raise type(error)(f"{name}: {error}") from None
 
 
 def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
@@ -302,7 +297,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
         return _ext.from_object(list(obj), dtype, copy)
     kinds = "give a tensor, a number, a list, a NumPy array, or an object with the buffer protocol or DLPack"
     hint = "use asarray(list(x))" if hasattr(obj, "__next__") else kinds
-    raise ArgumentTypeError(f"asarray: expected numbers, got {describe_type(obj)}; {hint}")
+    raise ArgumentTypeError(f"expected numbers, got {describe_type(obj)}; {hint}")
 
 
 def _shared(obj: Any) -> Any:
@@ -327,6 +322,7 @@ def _to_lists(value: Any) -> Any:
 _DLPACK_CPU = 1
 
 
+@named("from_dlpack")
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Returns a tensor from any array with DLPack support, such as torch's. Shares its memory unless `copy` is true.
 
@@ -336,22 +332,21 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     """
     if hasattr(type(x), "soften_mask") and x.mask.any():
         raise ArgumentTypeError(
-            "from_dlpack: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
-            "call .filled() first"
+            "expected an array without a mask, got a numpy.ma array, whose mask would be lost; call .filled() first"
         )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        raise ArgumentTypeError(f"from_dlpack: expected an object with __dlpack__, got {describe_type(x)}; use asarray")
+        raise ArgumentTypeError(f"expected an object with __dlpack__, got {describe_type(x)}; use asarray")
     kind, index = x.__dlpack_device__()
     if kind != _DLPACK_CPU:
         raise BackendError(
-            f"from_dlpack: expected an array on the CPU, got DLPack device ({int(kind)}, {index}); move it to the CPU"
+            f"expected an array on the CPU, got DLPack device ({int(kind)}, {index}); move it to the CPU"
         )
     try:
         capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
     except TypeError:  # exporters older than DLPack 1.0 accept neither keyword
         capsule = x.__dlpack__()
     result = _ext.from_dlpack_capsule(capsule)
-    return placement.place(result.copy() if copy else result, device, "from_dlpack")
+    return placement.place(result.copy() if copy else result, device)
 
 
 def _dtype_of_value(value: Any) -> DType:
@@ -361,11 +356,9 @@ def _dtype_of_value(value: Any) -> DType:
         return dtypes.int32 if -(2**31) <= value < 2**31 else dtypes.int64
     if isinstance(value, float):
         return dtypes.float32
-    return as_dtype(value.dtype, operation="full") if hasattr(value, "dtype") else dtypes.float32
+    return as_dtype(value.dtype) if hasattr(value, "dtype") else dtypes.float32
 
 
-def _check_range(operation: str, value: float, dtype: DType) -> None:
+def _check_range(value: float, dtype: DType) -> None:
     if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
-        raise RangeError(
-            f"{operation}: expected a number that fits {dtype}, got {value}; use a wider dtype, or float32"
-        )
+        raise RangeError(f"expected a number that fits {dtype}, got {value}; use a wider dtype, or float32")

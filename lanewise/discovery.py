@@ -12,6 +12,7 @@ from typing import NamedTuple
 from lanewise import registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
 from lanewise.devices import DeviceInfo
+from lanewise.errors import named
 
 __all__ = ["BackendInfo", "backend_summary", "backends", "best_available_backend", "print_backend_summary"]
 
@@ -63,9 +64,10 @@ def backends() -> list[BackendInfo]:
     return infos
 
 
+@named("best_available_backend")
 def best_available_backend() -> Backend:
     """Returns the first backend in AUTO's order that this machine can open. Software adapters do not count."""
-    candidates = selection.available(parse_backend(Backend.AUTO), "best_available_backend")
+    candidates = selection.available(parse_backend(Backend.AUTO))
     return next(filter(registry.opens, candidates), candidates[-1])
 
 

@@ -59,7 +59,8 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
             return function(*arguments, **keywords)
         except LanewiseError as error:
             _refuse_loose_arguments(operation, arguments)
-            _rename(error, operation)
+            if not error.operation or _is_call(error.operation):
+                error.operation = operation
             raise
         except TypeError:
             _refuse_loose_arguments(operation, arguments)
@@ -70,10 +71,9 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     values |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
     if all(map(_is_native, values.values())):  # the extension handles native operands itself, except on a GPU backend
         raise BackendUnavailableError(
-            f"{operation}: expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in "
-            "this version"
+            f"expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in this version"
         )
-    operands = {one.name: _operand(operation, one, values[one.name]) for one in inputs if one.name in values}
+    operands = {one.name: _operand(one, values[one.name]) for one in inputs if one.name in values}
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
     named = {name: operands.get(name, value) for name, value in keywords.items()}
     return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)
@@ -91,17 +91,12 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
     if operation in ("ones", "rand", "randn", "zeros"):
         refuse_split_shape(operation, arguments)
     if operation in ("concat", "stack") and arguments and isinstance(arguments[0], Tensor):
-        raise ArgumentTypeError(
-            f"{operation}: expected a list of tensors, got {describe(arguments[0])}; write {operation}([a, b])"
-        )
+        raise ArgumentTypeError(f"expected a list of tensors, got {describe(arguments[0])}; write {operation}([a, b])")
 
 
-def _rename(error: LanewiseError, operation: str) -> None:
-    """If an error's message begins with the name of an operation called internally, puts `operation` in its place."""
-    message = str(error)
-    name, colon, reason = message.partition(": ")
-    if colon and name != operation and (name in ("getitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)):
-        error.args = (f"{operation}: {reason}",)
+def _is_call(name: str) -> bool:
+    """Whether an error's `operation` is a function that Lanewise called: not a backend, a file or a variable."""
+    return name in ("getitem", "setitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)
 
 
 def _check_arguments(
@@ -116,7 +111,7 @@ def _check_arguments(
     try:
         signature.bind(*arguments, **keywords)
     except TypeError as error:
-        raise ArgumentTypeError(f"{operation}: {error}; see help(lw.{operation})") from None
+        raise ArgumentTypeError(f"{error}; see help(lw.{operation})") from None
 
 
 def _is_native(value: Any) -> bool:
@@ -124,10 +119,10 @@ def _is_native(value: Any) -> bool:
     return value is None or isinstance(value, Tensor | int | float)
 
 
-def _operand(operation: str, one: operations.Input, value: Any) -> Any:
+def _operand(one: operations.Input, value: Any) -> Any:
     """Returns a value in a form that the extension can read."""
     if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
         return creation.asarray(value, one.dtype)  # float32 if the contract fixes no dtype
-    return creation.tensor_of(operation, one.name, value)
+    return creation.tensor_of(one.name, value)

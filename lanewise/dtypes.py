@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final, Literal, final
 
-from lanewise.errors import ArgumentTypeError, DTypeError, describe
+from lanewise.errors import ArgumentTypeError, DTypeError, describe, named
 
 __all__ = ["ALL", "DType", "as_dtype", "bool", "code_of", "float16", "float32", "float64", "int32", "int64"]
 
@@ -40,13 +40,7 @@ class DType:
     format: str  # format character in the buffer protocol and the struct module
 
     def __init__(self, code: int, name: str, itemsize: int, kind: Kind, format: str) -> None:
-        for field, value in (
-            ("code", code),
-            ("name", name),
-            ("itemsize", itemsize),
-            ("kind", kind),
-            ("format", format),
-        ):
+        for field, value in zip(self.__slots__, (code, format, itemsize, kind, name), strict=True):
             object.__setattr__(self, field, value)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -93,13 +87,13 @@ _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
 _PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
 
 
-def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
+def as_dtype(value: Any) -> DType:
     """Returns the DType for a DType, a name, a Python type, or a dtype or scalar type of NumPy.
 
     >>> as_dtype("float64"), as_dtype(int)
     (lanewise.float64, lanewise.int32)
 
-    Raises DTypeError for an unknown name or type, ArgumentTypeError for other values. Messages begin with `operation`.
+    Raises DTypeError for an unknown name or type, ArgumentTypeError for other values.
     """
     if isinstance(value, DType):
         return value
@@ -111,25 +105,26 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
     elif _is_numpy_dtype(value):
         dtype = _from_numpy(value)
     elif not isinstance(value, type):
-        raise ArgumentTypeError(f"{operation}: expected a dtype, got {describe(value)}; give one of {_names()}")
+        raise ArgumentTypeError(f"expected a dtype, got {describe(value)}; give one of {_names()}")
     if dtype is None:
         shown = value.__name__ if isinstance(value, type) else str(value)
-        raise DTypeError(f"{operation}: there is no dtype {shown!r}; give one of {_names()}")
+        raise DTypeError(f"there is no dtype {shown!r}; give one of {_names()}")
     return dtype
 
 
-def code_of(operation: str, value: Any) -> int:
+def code_of(value: Any) -> int:
     """Returns the code (lw_dtype) of a dtype argument, for the extension."""
-    return as_dtype(value, operation=operation).code
+    return as_dtype(value).code
 
 
 def _names() -> str:
     return ", ".join(dtype.name for dtype in ALL)
 
 
+@named("unpickling")
 def _unpickled(name: str) -> DType:
     """Unpickles a DType. Raises DTypeError for one that only a later version of Lanewise has."""
-    return as_dtype(name, operation="unpickling")
+    return as_dtype(name)
 
 
 def _is_numpy_dtype(value: object) -> builtins.bool:

@@ -1,20 +1,28 @@
 """The errors that Lanewise raises, one hierarchy under LanewiseError.
 
 Each class also derives from the built-in exception that NumPy or Python raises in the same situation, so that `except
-ValueError` keeps working. A message names the operation, what it expected, what it got, and what to do:
-`matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. lanewise/__init__.py passes
-these classes to the extension.
+ValueError` keeps working. A message says what was expected, what was given, and what to do; str() puts the operation in
+front: `matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. lanewise/__init__.py
+passes these classes to the extension.
 """
 
 from __future__ import annotations
 
+import functools
 import reprlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "AxisError", "BackendError", "BackendUnavailableError", "DTypeError",
     "DeviceError", "IndexOutOfRangeError", "LanewiseError", "LibraryError", "OutOfMemoryError", "RangeError",
-    "ReadOnlyError", "ShapeError",
+    "ReadOnlyError", "ShapeError", "named",
 ]  # fmt: skip
 
 _LIMIT = 60  # maximum number of characters that a message shows of a value
@@ -55,7 +63,19 @@ def describe(value: Any) -> str:
 
 
 class LanewiseError(Exception):
-    """The base class of every error that Lanewise raises on purpose."""
+    """The base class of every error that Lanewise raises on purpose.
+
+    `operation` is the function that the user called; the extension or `named` sets it. In an error about a backend, a
+    file or an environment variable, it is the name of that.
+    """
+
+    def __init__(self, *arguments: object, operation: str = "") -> None:
+        super().__init__(*arguments)
+        self.operation = operation
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{self.operation}: {message}" if self.operation else message
 
 
 class ShapeError(LanewiseError, ValueError):
@@ -108,3 +128,21 @@ class LibraryError(BackendError, ImportError):
 
 class DeviceError(BackendError):
     """A GPU reported an error; the tensors it was computing are lost."""
+
+
+def named(operation: str, *replaced: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Returns a decorator that names Lanewise errors after `operation`, if they have no name or one of `replaced`."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*arguments: P.args, **keywords: P.kwargs) -> R:
+            try:
+                return function(*arguments, **keywords)
+            except LanewiseError as error:
+                if error.operation in ("", *replaced):
+                    error.operation = operation
+                raise
+
+        return call
+
+    return decorate

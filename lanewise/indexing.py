@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.creation import asarray, tensor_of
-from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, LanewiseError, ShapeError, describe
+from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, describe, named
 
 __all__ = ["getitem", "setitem"]
 
@@ -46,7 +46,7 @@ class _Plan(NamedTuple):
         for one in shapes:
             for axis, extent in enumerate(one, start=len(shape) - len(one)):
                 if extent != 1 and shape[axis] not in (1, extent):
-                    raise ShapeError(f"getitem: expected index arrays that broadcast together, got shapes {shapes}")
+                    raise ShapeError(f"expected index arrays that broadcast together, got shapes {shapes}")
                 shape[axis] = extent if shape[axis] == 1 else shape[axis]
         return tuple(shape)
 
@@ -77,17 +77,7 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     return _move(_ext.take(flat, positions, axis=0), 0, plan.position, positions.ndim)
 
 
-@contextmanager
-def _naming_setitem() -> Iterator[None]:
-    """Replaces getitem by setitem in errors about the key, because the functions that resolve keys name getitem."""
-    try:
-        yield
-    except LanewiseError as error:
-        error.args = (str(error).replace("getitem: ", "setitem: ", 1),)
-        raise
-
-
-@_naming_setitem()
+@named("setitem", "getitem")  # setitem itself calls tensor[key]
 def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     """Assigns tensor[key] = value for a key with arrays. If an index repeats, the last of its values is kept.
 
@@ -106,7 +96,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     if isinstance(value, int | float):  # unlike astype, assignment refuses numbers that do not fit the dtype
         (number := _ext.zeros((), dtype=tensor.dtype))[...] = value
         value = number
-    values = _ext.astype(tensor_of("setitem", "value", value), tensor.dtype)
+    values = _ext.astype(tensor_of("value", value), tensor.dtype)
     order, extents, others = _indexed_axes_first(view, plan)
     index_shape = plan.index_shape()
     shape = (*others[: plan.position], *index_shape, *others[plan.position :])
@@ -166,13 +156,13 @@ def _entry(one: Any) -> Any:
         return operator.index(one)
     if isinstance(one, str | bytes) or not (hasattr(one, "__len__") or hasattr(one, "shape")):
         raise ArgumentTypeError(
-            f"getitem: expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {describe(one)}"
+            f"expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {describe(one)}"
         )
-    array = tensor_of("getitem", "index", one)
+    array = tensor_of("index", one)
     if array.size == 0 and isinstance(one, list | tuple):
         array = _ext.astype(array, dtypes.int32)  # asarray([]) is float32
     if array.dtype.kind == "f":
-        raise ArgumentTypeError(f"getitem: expected arrays of ints or bools, got {array.dtype}; use astype")
+        raise ArgumentTypeError(f"expected arrays of ints or bools, got {array.dtype}; use astype")
     if array.ndim == 0:
         return bool(array) if array.dtype is dtypes.bool else int(array)
     return array
@@ -187,11 +177,11 @@ def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
         used += entry.ndim if _is_mask(entry) else 1
     if used > tensor.ndim:
         raise IndexOutOfRangeError(
-            f"getitem: expected at most {tensor.ndim} indices for a tensor of shape {tensor.shape}, got {used}"
+            f"expected at most {tensor.ndim} indices for a tensor of shape {tensor.shape}, got {used}"
         )
     places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
     if len(places) > 1:
-        raise IndexOutOfRangeError(f"getitem: expected at most one Ellipsis (...), got {len(places)}")
+        raise IndexOutOfRangeError(f"expected at most one Ellipsis (...), got {len(places)}")
     place = places[0] if places else len(entries)
     entries[place : place + (1 if used < tensor.ndim else 0)] = [_ALL] * (tensor.ndim - used)
 
@@ -209,9 +199,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
         return _Group(axis, dimension, 1, entry), 1
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
-        raise ShapeError(
-            f"getitem: expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}"
-        )
+        raise ShapeError(f"expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}")
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
 
@@ -230,7 +218,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
         return plan.groups[0].indices
     if math.prod(extents) >= 2**31:
         raise IndexOutOfRangeError(
-            f"getitem: expected fewer than 2^31 elements in the indexed axes, got extents {tuple(extents)}"
+            f"expected fewer than 2^31 elements in the indexed axes, got extents {tuple(extents)}"
         )
     shape = plan.index_shape()
     if 0 in shape:  # as in NumPy, the indices are not checked, because none is used
@@ -268,7 +256,7 @@ def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
     """Returns an error with the first index that is out of range and the axis of the tensor that it indexes."""
     first = int(_ext.mask_indices(_outside(group.indices, extent))[0])
     wrong = int(group.indices.reshape(-1)[first])
-    return IndexOutOfRangeError(f"getitem: index {wrong} is out of range for axis {group.dimension} of extent {extent}")
+    return IndexOutOfRangeError(f"index {wrong} is out of range for axis {group.dimension} of extent {extent}")
 
 
 def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:
@@ -288,6 +276,4 @@ def _broadcast(values: Tensor, shape: tuple[int, ...]) -> Tensor:
     try:
         return _ext.broadcast_to(values, shape)
     except ShapeError:
-        raise ShapeError(
-            f"setitem: expected values that broadcast to shape {shape}, got shape {values.shape}"
-        ) from None
+        raise ShapeError(f"expected values that broadcast to shape {shape}, got shape {values.shape}") from None

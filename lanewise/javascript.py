@@ -39,12 +39,12 @@ def from_js(array: Any, copy: bool | None) -> Tensor:
     dtype = dtypes.int32 if name in _WIDENED else _DTYPES.get(name)
     if dtype is None:
         cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
-        raise DTypeError(f"asarray: expected one of {_KNOWN}, got a {name}; convert it in JavaScript: {cure}")
+        raise DTypeError(f"expected one of {_KNOWN}, got a {name}; convert it in JavaScript: {cure}")
     if copy is False:
-        raise ArgumentError("asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out")
+        raise ArgumentError("expected copy=None or True for JavaScript's memory, got False; leave copy out")
     if name in _WIDENED:
         array = js.Int32Array.new(array)
-    tensor = _ext.create("full", (array.length,), dtype, (0,), "asarray")
+    tensor = _ext.create("full", (array.length,), dtype, (0,))
     if array.length:
         array.assign_to(tensor)
     return tensor
@@ -54,9 +54,7 @@ def to_js(tensor: Tensor) -> Any:
     """Returns a typed array with the elements in row-major order."""
     name = _ARRAYS.get(tensor.dtype)
     if name is None:
-        raise DTypeError(
-            f"to_js: expected a dtype with a typed array in Pyodide, got {tensor.dtype}; use astype(lw.float32)"
-        )
+        raise DTypeError(f"expected a dtype with a typed array in Pyodide, got {tensor.dtype}; use astype(lw.float32)")
     array = getattr(js, name).new(tensor.size)
     if tensor.size:
         array.buffer.assign(tensor if tensor.is_contiguous else tensor.copy())

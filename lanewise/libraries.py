@@ -60,18 +60,18 @@ def checked_path(name: str) -> Path:
     """
     library = find(name)
     if library is None:
-        raise LibraryError(f"{DIRECTORY}: this build of lanewise has no library for {name!r}")
+        raise LibraryError(f"this build of lanewise has no library for {name!r}", operation=str(DIRECTORY))
     path = library.path
     try:
         size = path.stat().st_size
         if size != library.size:
-            raise LibraryError(f"{path}: expected {library.size} bytes, got {size}; {_CURE}")
+            raise LibraryError(f"expected {library.size} bytes, got {size}; {_CURE}", operation=str(path))
         content = path.read_bytes()
     except OSError as error:
-        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from None
+        raise LibraryError(f"cannot read the file ({error.strerror}); {_CURE}", operation=str(path)) from None
     # A WebAssembly engine refuses a damaged module itself, and importing hashlib takes 10 ms in a browser.
     if sys.platform != "emscripten" and _sha256(content) != library.sha256:
-        raise LibraryError(f"{path}: the content is not what the build made (SHA-256 differs); {_CURE}")
+        raise LibraryError(f"the content is not what the build made (SHA-256 differs); {_CURE}", operation=str(path))
     return path
 
 
@@ -90,14 +90,17 @@ def _read(path: Path) -> Manifest:
             {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}, dict(manifest["left_out"])
         )
     except OSError as error:
-        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from None
+        raise LibraryError(f"cannot read the file ({error.strerror}); {_CURE}", operation=str(path)) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LibraryError(f"{path}: the manifest is damaged ({type(error).__name__}: {error}); {_CURE}") from None
+        raise LibraryError(
+            f"the manifest is damaged ({type(error).__name__}: {error}); {_CURE}", operation=str(path)
+        ) from None
     expected = (_ext.abi_version(), _ext.signature())
     if version != expected:
         raise LibraryError(
-            f"{path}: expected libraries of ABI {expected[0]} and signature {expected[1]:016x}, like the extension, "
-            f"got ABI {version[0]} and signature {version[1]:016x}; {_CURE}"
+            f"expected libraries of ABI {expected[0]} and signature {expected[1]:016x}, like the extension, "
+            f"got ABI {version[0]} and signature {version[1]:016x}; {_CURE}",
+            operation=str(path),
         )
     return parsed
 

@@ -9,7 +9,7 @@ from lanewise import _ext
 from lanewise.arguments import to_int
 from lanewise.backend import Backend, parse_backend
 from lanewise.devices import GIGABYTE
-from lanewise.errors import ArgumentError, OutOfMemoryError
+from lanewise.errors import ArgumentError, OutOfMemoryError, named
 
 __all__ = [
     "MemoryEstimate", "default_cache_limit", "empty_cache", "estimate_inference_memory",
@@ -59,6 +59,7 @@ def empty_cache() -> None:
     _ext.empty_cache()
 
 
+@named("set_cache_limit")
 def set_cache_limit(limit: int | None) -> int:
     """Limits the memory cache to `limit` bytes, freeing cached blocks if necessary, and returns the previous limit.
 
@@ -70,14 +71,15 @@ def set_cache_limit(limit: int | None) -> int:
     >>> lw.set_cache_limit(before)
     1048576
     """
-    number = default_cache_limit() if limit is None else to_int("set_cache_limit", "limit", limit, minimum=0)
+    number = default_cache_limit() if limit is None else to_int("limit", limit, minimum=0)
     if number >= 2**63:
-        raise ArgumentError(f"set_cache_limit: expected limit below 2**63, got {number}")
+        raise ArgumentError(f"expected limit below 2**63, got {number}")
     before = memory_stats()["cache_limit_bytes"]
     _ext.set_cache_limit(number)
     return before
 
 
+@named("LANEWISE_CACHE_LIMIT")
 def default_cache_limit() -> int:
     """Returns the cache's default limit. The extension calls this at the first large allocation or memory_stats()."""
     text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
@@ -86,7 +88,7 @@ def default_cache_limit() -> int:
 
         return (hardware.total_memory() or 2**32) // 16
     if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() raises ValueError for thousands of digits
-        raise ArgumentError(f"LANEWISE_CACHE_LIMIT: expected a number of bytes below 2**63, got {text!r:.60}")
+        raise ArgumentError(f"expected a number of bytes below 2**63, got {text!r:.60}")
     return int(text)
 
 
@@ -113,6 +115,7 @@ class MemoryEstimate(NamedTuple):
         return self.total_bytes / GIGABYTE
 
 
+@named("estimate_inference_memory")
 def estimate_inference_memory(
     hidden_size: int,
     intermediate_size: int,
@@ -138,21 +141,15 @@ def estimate_inference_memory(
     (30040932352, 27.98)
     """
     sizes = {
-        "hidden_size": hidden_size,
-        "intermediate_size": intermediate_size,
-        "n_layers": n_layers,
-        "vocab_size": vocab_size,
-        "n_heads": n_heads,
-        "n_kv_heads": n_kv_heads,
-        "max_seq_len": max_seq_len,
+        "hidden_size": hidden_size, "intermediate_size": intermediate_size, "n_layers": n_layers,
+        "vocab_size": vocab_size, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "max_seq_len": max_seq_len,
         "dtype_bytes": dtype_bytes,
-    }
+    }  # fmt: skip
     for name, size in sizes.items():
-        to_int("estimate_inference_memory", name, size, minimum=1)
+        to_int(name, size, minimum=1)
     if hidden_size % n_heads:
         raise ArgumentError(
-            "estimate_inference_memory: expected hidden_size to be a multiple of n_heads, "
-            f"got hidden_size {hidden_size} and n_heads {n_heads}"
+            f"expected hidden_size to be a multiple of n_heads, got hidden_size {hidden_size} and n_heads {n_heads}"
         )
     kv_width = n_kv_heads * (hidden_size // n_heads)
     layer = 2 * hidden_size**2 + 2 * hidden_size * kv_width + 3 * hidden_size * intermediate_size + 2 * hidden_size
@@ -162,6 +159,7 @@ def estimate_inference_memory(
     return MemoryEstimate(model * dtype_bytes, cache * dtype_bytes, activations * dtype_bytes)
 
 
+@named("init_backend_with_memory_check")
 def init_backend_with_memory_check(
     backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
 ) -> Backend:
@@ -176,16 +174,15 @@ def init_backend_with_memory_check(
     """
     from lanewise import discovery, selection  # imported here because selection imports this module
 
-    operation = "init_backend_with_memory_check"
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
-    required = to_int(operation, "required_bytes", total, minimum=0)
+    required = to_int("required_bytes", total, minimum=0)
     short: list[str] = []
-    for candidate in selection.available(parse_backend(backend, operation=operation), operation):
+    for candidate in selection.available(parse_backend(backend)):
         free = discovery.free_memory_of(candidate)
         if free is None or free >= required:
             return selection.init_backend(candidate)
         short.append(f"{candidate.label} has {free / GIGABYTE:.2f} GB free")
     raise OutOfMemoryError(
-        f"{operation}: expected {required / GIGABYTE:.2f} GB of free memory; {'; '.join(dict.fromkeys(short))}. "
+        f"expected {required / GIGABYTE:.2f} GB of free memory; {'; '.join(dict.fromkeys(short))}. "
         "Use a smaller model, fewer bytes per weight, or a shorter context"
     )

@@ -13,7 +13,7 @@ from lanewise import _ext, placement, printing, selection
 from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError, BackendUnavailableError, describe
+from lanewise.errors import ArgumentError, BackendUnavailableError, describe, named
 
 if TYPE_CHECKING:
     import numpy
@@ -36,6 +36,7 @@ def device(self: Tensor) -> str:
     return placement.device_of(self)
 
 
+@named("to")
 def to(self: Tensor, backend: Backend | str, /) -> Tensor:
     """Returns this tensor placed on a backend. Moving between CPU backends copies nothing.
 
@@ -43,14 +44,16 @@ def to(self: Tensor, backend: Backend | str, /) -> Tensor:
     >>> lw.ones(2).to("scalar")
     Tensor([1., 1.], backend=scalar)
     """
-    return placement.move(self, selection.open_backend(backend, "to"))
+    return placement.move(self, selection.open_backend(backend))
 
 
+@named("to_backend")
 def to_backend(self: Tensor, backend: Backend | str, /) -> Tensor:
     """Returns this tensor placed on a backend; an alias of `to`."""
-    return placement.move(self, selection.open_backend(backend, "to_backend"))
+    return placement.move(self, selection.open_backend(backend))
 
 
+@named("to_device")
 def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) -> Tensor:
     """Returns this tensor on a device, as the array API specifies: "cpu" or the name of a backend.
 
@@ -60,17 +63,16 @@ def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) ->
     """
     if stream is not None:
         raise ArgumentError(
-            f"to_device: expected no stream, got {describe(stream)}; leave it out, Lanewise orders its work itself"
+            f"expected no stream, got {describe(stream)}; leave it out, Lanewise orders its work itself"
         )
-    return placement.place(self, device, "to_device")
+    return placement.place(self, device)
 
 
+@named("__array_namespace__")
 def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> ModuleType:
     """Returns the array API namespace of this tensor: the module lanewise."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ArgumentError(
-            f"__array_namespace__: expected a version of the array API up to 2024.12, got {describe(api_version)}"
-        )
+        raise ArgumentError(f"expected a version of the array API up to 2024.12, got {describe(api_version)}")
     return sys.modules["lanewise"]
 
 
@@ -93,6 +95,7 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     return numpy.asarray(self)
 
 
+@named("__array__")
 def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
     """Returns a NumPy array, for callers of __array__ that do not use the buffer protocol."""
     import numpy
@@ -101,7 +104,7 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
-        raise ArgumentError(f"__array__: expected dtype {self.dtype} with copy=False, got {dtype}; leave copy out")
+        raise ArgumentError(f"expected dtype {self.dtype} with copy=False, got {dtype}; leave copy out")
     return shared.astype(dtype)
 
 
@@ -116,6 +119,7 @@ def array_interface(self: Tensor) -> dict[str, Any]:
     }
 
 
+@named("to_js")
 def to_js(self: Tensor, /) -> Any:
     """Returns a JavaScript typed array of the elements, in row-major order. Available in Pyodide only.
 
@@ -126,9 +130,7 @@ def to_js(self: Tensor, /) -> Any:
         from lanewise import javascript
 
         return javascript.to_js(self)
-    raise BackendUnavailableError(
-        "to_js: expected Python in Pyodide, got one without JavaScript; use numpy() or tolist()"
-    )
+    raise BackendUnavailableError("expected Python in Pyodide, got one without JavaScript; use numpy() or tolist()")
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
@@ -186,22 +188,24 @@ _OPERATORS: Final = {
 }
 
 
+@named("format")
 def format_item(self: Tensor, specification: str) -> str:
     """Formats a tensor. A format specification, as in f"{tensor:.2f}", requires a tensor with one element."""
     if not specification:
         return str(self)
     if self.size != 1:
         raise ArgumentError(
-            f"format: expected one element for {specification!r}, got shape {self.shape}; "
+            f"expected one element for {specification!r}, got shape {self.shape}; "
             "use printoptions(precision=...) for several"
         )
     return format(self.item(), specification)
 
 
+@named("round")
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(f"round: expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for 1")
+        raise ArgumentError(f"expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for 1")
     return _ext.round(self)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise import dtypes, registry
 from lanewise.backend import GPU_BACKENDS
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError, describe
+from lanewise.errors import ArgumentError, describe, named
 from lanewise.typeinfo import isdtype
 
 __all__ = ["NamespaceInfo"]
@@ -45,8 +45,7 @@ class NamespaceInfo:
         computed = (dtypes.bool, dtypes.int32, dtypes.float32)
         return {dtype.name: dtype for dtype in computed if kind is None or isdtype(dtype, kind)}
 
+    @named("__array_namespace_info__")
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():
-            raise ArgumentError(
-                f"__array_namespace_info__: expected a device in {self.devices()}, got {describe(device)}"
-            )
+            raise ArgumentError(f"expected a device in {self.devices()}, got {describe(device)}")

@@ -111,11 +111,11 @@ def refuse_keyword(operation: str, name: str) -> None:
     """Raises the error about a keyword that the operation does not have; its message names the equivalent, if any."""
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
-        raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
+        raise ArgumentTypeError("there is no parameter 'decimals'; write round(x * 10) / 10") from None
     names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # attention has its own 'value'
     called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""
-    raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})") from None
+    raise ArgumentTypeError(f"there is no parameter '{name}'; {hint}see help(lw.{operation})") from None
 
 
 def suggestion(name: str) -> str:

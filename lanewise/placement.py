@@ -29,21 +29,21 @@ def move(tensor: Tensor, backend: Backend) -> Tensor:
     return tensor._place_on(backend.value)
 
 
-def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
+def place(tensor: Tensor, device: Any) -> Tensor:
     """Returns the tensor placed on `device`, or unchanged if `device` is None or the tensor's current device."""
     if device is None or device == device_of(tensor):
         return tensor
-    return move(tensor, selection.open_backend(device, operation))
+    return move(tensor, selection.open_backend(device))
 
 
-def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Tensor:
+def place_like(tensor: Tensor, other: Tensor, device: Any) -> Tensor:
     """Places a new tensor on `device`, or, if that is None, on the backend that `other` is committed to, if any."""
     if device is None and other.is_committed:
         return move(tensor, Backend(other._backend_name))
-    return place(tensor, device, operation)
+    return place(tensor, device)
 
 
-def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
+def common_backend(tensors: Sequence[Tensor]) -> Backend | None:
     """Returns the backend that tensors are committed to (of several, the last in lw.Backend), None if there is none.
 
     Raises BackendError if there are several backends and strict_backends() is on. The extension applies the same rule.
@@ -51,7 +51,7 @@ def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
     chosen = {Backend(tensor._backend_name) for tensor in tensors if tensor.is_committed}
     if len(chosen) > 1 and selection.is_strict():
         raise BackendError(
-            f"{operation}: expected operands on one backend, got {' and '.join(sorted(chosen))}; "
+            f"expected operands on one backend, got {' and '.join(sorted(chosen))}; "
             "move one with to(), or turn strict_backends() off"
         )
     return max(chosen, key=PRIORITY.index, default=None)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lanewise import dtypes, selection
 from lanewise._ext import Tensor
 from lanewise.arguments import to_int
-from lanewise.errors import ArgumentTypeError
+from lanewise.errors import ArgumentTypeError, named
 from lanewise.numerals import formatter, scalar
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_html", "tensor_repr", "tensor_str"]
@@ -36,6 +36,7 @@ class _State(threading.local):
 _state = _State()
 
 
+@named("set_printoptions")
 def set_printoptions(
     *,
     precision: int | None = None,
@@ -51,13 +52,13 @@ def set_printoptions(
     """
     if others:
         names = ", ".join(_Options._fields)
-        raise ArgumentTypeError(f"set_printoptions: there is no option '{next(iter(others))}'; give one of {names}")
+        raise ArgumentTypeError(f"there is no option '{next(iter(others))}'; give one of {names}")
     changes = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in changes.items():
         if value is None:
             continue
         minimum = 1 if name in ("edgeitems", "linewidth") else 0
-        _state.options = _state.options._replace(**{name: to_int("set_printoptions", name, value, minimum=minimum)})
+        _state.options = _state.options._replace(**{name: to_int(name, value, minimum=minimum)})
 
 
 def get_printoptions() -> dict[str, int]:
@@ -181,12 +182,7 @@ def _flat(values: Nested, ndim: int) -> Iterator[Any]:
 
 
 def _brackets(
-    values: Nested,
-    elided: tuple[bool, ...],
-    show: Callable[[Any], str],
-    separator: str,
-    indent: str,
-    width: int,
+    values: Nested, elided: tuple[bool, ...], show: Callable[[Any], str], separator: str, indent: str, width: int
 ) -> str:
     """Returns `values` in brackets. Lines have at most `width` characters; all but the first begin with `indent`."""
     if not elided:

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError
+from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError, named
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "missing", "opens",
@@ -70,12 +70,13 @@ def _cpu_bits() -> int:
 
 
 @functools.cache
+@named("LANEWISE_HIDE")
 def _hidden_bits() -> int:
     """Returns the LW_CPU_* bits of the features in LANEWISE_HIDE, by which tests simulate an older CPU."""
     names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _FEATURES]
     if unknown:
-        raise ArgumentError(f"LANEWISE_HIDE: expected names from {', '.join(_FEATURES)}, got {', '.join(unknown)}")
+        raise ArgumentError(f"expected names from {', '.join(_FEATURES)}, got {', '.join(unknown)}")
     return sum(_FEATURES[name][0] for name in set(names))
 
 
@@ -99,6 +100,7 @@ def _family() -> str:
     return "ARM" if machine in ("aarch64", "arm64") else machine
 
 
+@named("LANEWISE_FORCE_CPU")
 def force_cpu() -> bool:
     """Whether LANEWISE_FORCE_CPU excludes GPUs."""
     value = os.environ.get("LANEWISE_FORCE_CPU", "").strip().lower()
@@ -106,7 +108,7 @@ def force_cpu() -> bool:
         return False
     if value in ("1", "true", "yes", "on"):
         return True
-    raise ArgumentError(f"LANEWISE_FORCE_CPU: expected 1 or 0, got {value!r}")
+    raise ArgumentError(f"expected 1 or 0, got {value!r}")
 
 
 class CpuLibrary:
@@ -182,13 +184,14 @@ _opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backen
 _lock = threading.RLock()
 
 
+@named("register")
 def register(backend: Backend, provider: Provider) -> None:
     """Replaces the provider of a backend. Raises BackendError if `backend` is AUTO or already open."""
     with _lock:
         if backend not in PRIORITY:
-            raise BackendError(f"register: expected one of {', '.join(PRIORITY)}, got {backend}")
+            raise BackendError(f"expected one of {', '.join(PRIORITY)}, got {backend}")
         if backend in _opened:
-            raise BackendError(f"register: {backend} is already open; register providers before using backends")
+            raise BackendError(f"{backend} is already open; register providers before using backends")
         _providers[backend] = provider
         _missing.pop(backend, None)
 
@@ -236,12 +239,13 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
             current = _opened[backend]
             if device is not None and current is not None and device.index != current.index:
                 raise BackendError(
-                    f"{backend}: already open on {current.name}, and a process can use only one device per backend; "
-                    f"start another process for {device.name}"
+                    f"already open on {current.name}, and a process can use only one device per backend; "
+                    f"start another process for {device.name}",
+                    operation=backend,
                 )
             return
         reason = missing(backend)
         if reason:
-            raise BackendUnavailableError(f"{backend}: {reason}")
+            raise BackendUnavailableError(reason, operation=backend)
         _providers[backend].open(device)
         _opened[backend] = device

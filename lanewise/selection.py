@@ -24,6 +24,7 @@ from lanewise.errors import (
     LanewiseError,
     LibraryError,
     describe,
+    named,
 )
 
 __all__ = [
@@ -53,14 +54,15 @@ def initialize() -> None:
         raise
 
 
+@named("LANEWISE_BACKEND")
 def _initialize() -> None:
     global _is_named
     memory.initialize()
     threads.initialize()
     _set_calibration(calibration.load())
     name = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
-    _is_named = parse_backend(name, operation="LANEWISE_BACKEND").name != "auto"
-    _set_default(open_backend(name, "LANEWISE_BACKEND") if _is_named else _first_that_opens())
+    _is_named = parse_backend(name).name != "auto"
+    _set_default(open_backend(name) if _is_named else _first_that_opens())
 
 
 def follow(result: Calibration | None) -> None:
@@ -83,12 +85,13 @@ def _set_calibration(result: Calibration | None) -> None:
     _calibration, _order = result, order
 
 
+@named("LANEWISE_BACKEND")
 def _first_that_opens() -> Backend:
     """Opens and returns the best CPU backend, which then runs all work that the user has not placed elsewhere.
 
     A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
     """
-    usable = available(parse_backend("cpu"), "LANEWISE_BACKEND")
+    usable = available(parse_backend("cpu"))
     for backend in usable[:-1]:
         try:
             registry.ensure_open(backend)
@@ -104,7 +107,7 @@ def default_backend() -> Backend:
     return _default
 
 
-def available(request: Request, operation: str) -> list[Backend]:
+def available(request: Request) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
     Requests for several backends ("gpu") skip software adapters. Raises BackendUnavailableError if none is left.
@@ -120,20 +123,20 @@ def available(request: Request, operation: str) -> list[Backend]:
         listing = [reason if len(reasons) == 1 else f"{backend.label}: {reason}" for backend, reason in reasons.items()]
         has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
         raise BackendUnavailableError(
-            f"{operation}: expected a backend of this machine, got {request.name}: {'; '.join(listing)}; "
-            f"give one of auto, {has}"
+            f"expected a backend of this machine, got {request.name}: {'; '.join(listing)}; give one of auto, {has}"
         )
     return usable
 
 
-def open_backend(name: Backend | str, operation: str) -> Backend:
-    """Opens and returns the best backend for a name. Error messages begin with `operation`."""
-    request = parse_backend(name, operation=operation)
-    backend = available(request, operation)[0]
+def open_backend(name: Backend | str) -> Backend:
+    """Opens and returns the best backend for a name."""
+    request = parse_backend(name)
+    backend = available(request)[0]
     registry.ensure_open(backend, _adapter(request, backend))
     return backend
 
 
+@named("init_backend")
 def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
     """Opens a backend before its first use and returns it. A name such as "auto" opens the best one that it stands for.
 
@@ -144,9 +147,10 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
     >>> lw.init_backend("scalar")
     <Backend.SCALAR: 'scalar'>
     """
-    return open_backend(backend, "init_backend")
+    return open_backend(backend)
 
 
+@named("set_backend_priority")
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
 
@@ -159,18 +163,17 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     >>> best = lw.set_backend_priority(["auto"])  # back to AUTO's default order
     """
     global _priority, _is_named
-    operation = "set_backend_priority"
     if isinstance(backends, str):
-        raise ArgumentTypeError(f"{operation}: expected a list of names, got {describe(backends)}")
+        raise ArgumentTypeError(f"expected a list of names, got {describe(backends)}")
     order: dict[Backend, None] = {}
     for name in backends:
-        candidates = parse_backend(name, operation=operation).candidates
+        candidates = parse_backend(name).candidates
         order.update(dict.fromkeys(sorted(candidates, key=_order.index)))
     if not order:
-        raise ArgumentError(f"{operation}: expected at least one backend, got an empty list")
+        raise ArgumentError("expected at least one backend, got an empty list")
     previous, _priority = _priority, _order if tuple(order) == _order else tuple(order)
     try:
-        usable = available(Request(" > ".join(order), tuple(order)), operation)
+        usable = available(Request(" > ".join(order), tuple(order)))
         hosts = [backend for backend in usable if not backend.is_gpu]
         default = (hosts or usable)[0]
         registry.ensure_open(default)
@@ -196,9 +199,10 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
     ...     return x + x
     """
 
+    @named("use_backend")
     def __init__(self, backend: Backend | str) -> None:
-        automatic = parse_backend(backend, operation="use_backend").name == "auto"
-        self.backend = Backend.AUTO if automatic else open_backend(backend, "use_backend")
+        automatic = parse_backend(backend).name == "auto"
+        self.backend = Backend.AUTO if automatic else open_backend(backend)
 
     def __enter__(self) -> Backend:
         _ext.push_backend(None if self.backend is Backend.AUTO else self.backend.value)

@@ -34,31 +34,28 @@ _SHORT_ROW: Final = 16  # in elements: copying a shorter row takes less time tha
 
 def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Joins the dimensions from start_dim to end_dim into one."""
-    tensor = tensor_of("flatten", "x", x)
+    tensor = tensor_of("x", x)
     ndim = max(tensor.ndim, 1)
-    first, last = normalize_axis("flatten", start_dim, ndim), normalize_axis("flatten", end_dim, ndim)
+    first, last = normalize_axis(start_dim, ndim), normalize_axis(end_dim, ndim)
     if first > last:
-        raise AxisError(f"flatten: expected start_dim not after end_dim, got {start_dim} and {end_dim}")
+        raise AxisError(f"expected start_dim not after end_dim, got {start_dim} and {end_dim}")
     middle = math.prod(tensor.shape[first : last + 1])
     return tensor.reshape((*tensor.shape[:first], middle, *tensor.shape[last + 1 :]))
 
 
 def flip(x: Any, axis: Any = None) -> Tensor:
     """Reverses the order of the elements along the given axes, or all axes. The result is a view."""
-    tensor = tensor_of("flip", "x", x)
-    axes = range(tensor.ndim) if axis is None else normalize_axes("flip", axis, tensor.ndim)
+    tensor = tensor_of("x", x)
+    axes = range(tensor.ndim) if axis is None else normalize_axes(axis, tensor.ndim)
     return tensor[tuple(_BACKWARDS if place in axes else _ALL for place in range(tensor.ndim))]
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Moves axes to new positions; the other axes keep their order."""
-    tensor = tensor_of("moveaxis", "x", x)
-    sources, destinations = (
-        normalize_axes("moveaxis", source, tensor.ndim),
-        normalize_axes("moveaxis", destination, tensor.ndim),
-    )
+    tensor = tensor_of("x", x)
+    sources, destinations = normalize_axes(source, tensor.ndim), normalize_axes(destination, tensor.ndim)
     if len(sources) != len(destinations):
-        raise AxisError(f"moveaxis: expected source and destination of equal length, got {source} and {destination}")
+        raise AxisError(f"expected source and destination of equal length, got {source} and {destination}")
     order = [place for place in range(tensor.ndim) if place not in sources]
     for to, which in sorted(zip(destinations, sources, strict=True)):
         order.insert(to, which)
@@ -67,18 +64,18 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     """Splits a tensor along an axis into views: into equal parts if given their number, or at the given indices."""
-    tensor = tensor_of("split", "x", x)
-    axis = normalize_axis("split", axis, tensor.ndim)
+    tensor = tensor_of("x", x)
+    axis = normalize_axis(axis, tensor.ndim)
     extent = tensor.shape[axis]
     if is_ordered(indices_or_sections):
-        cuts = [to_int("split", "indices_or_sections", one) for one in indices_or_sections]
+        cuts = [to_int("indices_or_sections", one) for one in indices_or_sections]
     else:
-        sections = to_int("split", "indices_or_sections", indices_or_sections)
+        sections = to_int("indices_or_sections", indices_or_sections)
         if sections < 1:
-            raise ArgumentError(f"split: expected at least 1 section, got {sections}")
+            raise ArgumentError(f"expected at least 1 section, got {sections}")
         if extent % sections:
             raise ShapeError(
-                f"split: expected sections that divide the extent {extent} of axis {axis}, got {sections}; "
+                f"expected sections that divide the extent {extent} of axis {axis}, got {sections}; "
                 "for unequal parts, give the indices to split at"
             )
         cuts = [extent // sections * number for number in range(1, sections)]
@@ -91,36 +88,36 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
     """Joins tensors along an existing axis; with axis=None, joins their flattened elements."""
-    parts = _parts("concat", arrays)
+    parts = _parts(arrays, "write concat([a, b])")
     if axis is None:
         parts, axis = [part.reshape(-1) for part in parts], 0
-    return _join("concat", parts, normalize_axis("concat", axis, parts[0].ndim))
+    return _join(parts, normalize_axis(axis, parts[0].ndim))
 
 
 def stack(arrays: Iterable[Any], axis: int = 0) -> Tensor:
     """Joins tensors of equal shape along a new axis."""
-    parts = _parts("stack", arrays)
+    parts = _parts(arrays, "write stack([a, b])")
     for part in parts[1:]:
         if part.shape != parts[0].shape:
-            raise ShapeError(f"stack: expected tensors of equal shape, got {parts[0].shape} and {part.shape}")
-    axis = normalize_axis("stack", axis, parts[0].ndim + 1)
+            raise ShapeError(f"expected tensors of equal shape, got {parts[0].shape} and {part.shape}")
+    axis = normalize_axis(axis, parts[0].ndim + 1)
     before = (_ALL,) * axis
-    return _join("stack", [part[(*before, None)] for part in parts], axis)
+    return _join([part[(*before, None)] for part in parts], axis)
 
 
 def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     """Shifts the elements along axes; elements shifted past one end come back at the other end."""
-    tensor = tensor_of("roll", "x", x)
+    tensor = tensor_of("x", x)
     if axis is None:
         if is_ordered(shift):
             raise ArgumentTypeError(
-                f"roll: expected an int for shift without an axis, got {describe(shift)}; give an axis for each shift"
+                f"expected an int for shift without an axis, got {describe(shift)}; give an axis for each shift"
             )
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
-    axes = [normalize_axis("roll", one, tensor.ndim) for one in (axis if is_ordered(axis) else (axis,))]
-    shifts = [to_int("roll", "shift", one) for one in (shift if is_ordered(shift) else times(shift, len(axes)))]
+    axes = [normalize_axis(one, tensor.ndim) for one in (axis if is_ordered(axis) else (axis,))]
+    shifts = [to_int("shift", one) for one in (shift if is_ordered(shift) else times(shift, len(axes)))]
     if len(shifts) != len(axes):
-        raise ShapeError(f"roll: expected a shift for each of {len(axes)} axes, got {len(shifts)}")
+        raise ShapeError(f"expected a shift for each of {len(axes)} axes, got {len(shifts)}")
     totals = dict.fromkeys(axes, 0)
     for place, amount in zip(axes, shifts, strict=True):
         totals[place] += amount
@@ -128,24 +125,24 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     for place, amount in totals.items():
         if first := -amount % max(tensor.shape[place], 1):  # index of the slice that becomes the first along this axis
             before = (_ALL,) * place
-            rolled = _join("roll", [rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
+            rolled = _join([rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
     return tensor.copy() if rolled is tensor else rolled
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeats each element, or each slice along an axis; the copies of one element or slice are adjacent."""
-    tensor = tensor_of("repeat", "x", x)
+    tensor = tensor_of("x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
-    axis = normalize_axis("repeat", 0 if axis is None else axis, tensor.ndim)
-    counts = tensor_of("repeat", "repeats", repeats)
+    axis = normalize_axis(0 if axis is None else axis, tensor.ndim)
+    counts = tensor_of("repeats", repeats)
     if counts.size and counts.dtype.kind != "i":
-        raise DTypeError(f"repeat: expected integers for repeats, got {counts.dtype}; use astype")
+        raise DTypeError(f"expected integers for repeats, got {counts.dtype}; use astype")
     extent = tensor.shape[axis]
     if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
-        raise ShapeError(f"repeat: expected one int for repeats, or {extent} ints, got shape {counts.shape}")
+        raise ShapeError(f"expected one int for repeats, or {extent} ints, got shape {counts.shape}")
     each = counts.reshape(-1).tolist()
     if min(each, default=0) < 0:
-        raise ArgumentError(f"repeat: expected repeats of at least 0, got {min(each)}")
+        raise ArgumentError(f"expected repeats of at least 0, got {min(each)}")
     if len(each) == 1:
         return _repeated(tensor, axis, each[0])
     places = array("i", chain.from_iterable(map(times, range(extent), each)))
@@ -154,10 +151,10 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 def tile(x: Any, repetitions: Any) -> Tensor:
     """Repeats the whole tensor along each axis."""
-    tensor = tensor_of("tile", "x", x)
-    counts = [to_int("tile", "repetitions", one) for one in (repetitions if is_ordered(repetitions) else [repetitions])]
+    tensor = tensor_of("x", x)
+    counts = [to_int("repetitions", one) for one in (repetitions if is_ordered(repetitions) else [repetitions])]
     if min(counts, default=0) < 0:
-        raise ArgumentError(f"tile: expected repetitions of at least 0, got {repetitions}")
+        raise ArgumentError(f"expected repetitions of at least 0, got {repetitions}")
     counts[:0] = [1] * (tensor.ndim - len(counts))
     if 0 in counts:  # the result is empty, but intermediate results could be large
         extents = (1,) * (len(counts) - tensor.ndim) + tensor.shape
@@ -173,29 +170,27 @@ def tile(x: Any, repetitions: Any) -> Tensor:
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
     """Adds elements at the start and at the end of each axis."""
-    tensor = tensor_of("pad", "x", x)
+    tensor = tensor_of("x", x)
     widths = _pad_widths(pad_width, tensor.ndim)
     if mode == "constant":
         shape = [before + extent + after for extent, (before, after) in zip(tensor.shape, widths, strict=True)]
-        padded = creation.filled_like("pad", tensor, shape, constant_values)
+        padded = creation.filled_like(tensor, shape, constant_values)
         inside = (slice(before, before + extent) for extent, (before, _) in zip(tensor.shape, widths, strict=True))
         padded[tuple(inside)] = tensor
         return padded
     if mode not in _SOURCES:
-        raise ArgumentError(f"pad: expected one of constant, {', '.join(_SOURCES)} for mode, got {describe(mode)}")
+        raise ArgumentError(f"expected one of constant, {', '.join(_SOURCES)} for mode, got {describe(mode)}")
     padded = tensor
     for axis, (before, after) in enumerate(widths):
         extent = tensor.shape[axis]
         if not (before or after):
             continue
         if not extent:
-            raise ShapeError(
-                f"pad: expected elements along axis {axis} for mode {mode!r}, got extent 0; use 'constant'"
-            )
+            raise ShapeError(f"expected elements along axis {axis} for mode {mode!r}, got extent 0; use 'constant'")
         source = _SOURCES[mode]
         ends = [[source(place, extent) for place in range(*ends)] for ends in ((-before, 0), (extent, extent + after))]
         first, last = (_ext.take(padded, array("i", end), axis=axis) for end in ends)
-        padded = _join("pad", [first, padded, last], axis)
+        padded = _join([first, padded, last], axis)
     return tensor.copy() if padded is tensor else padded
 
 
@@ -216,63 +211,63 @@ def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
         rows = [tuple(rows)]
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
     if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        raise ShapeError(f"pad: expected an int, a pair, or {ndim} pairs for pad_width, got {describe(pad_width)}")
-    widths = [(to_int("pad", "pad_width", before), to_int("pad", "pad_width", after)) for before, after in pairs]
+        raise ShapeError(f"expected an int, a pair, or {ndim} pairs for pad_width, got {describe(pad_width)}")
+    widths = [(to_int("pad_width", before), to_int("pad_width", after)) for before, after in pairs]
     if min(map(min, widths), default=0) < 0:
-        raise ArgumentError(f"pad: expected pad_width of at least 0, got {pad_width}; use slices to remove elements")
+        raise ArgumentError(f"expected pad_width of at least 0, got {pad_width}; use slices to remove elements")
     return widths * ndim if len(widths) == 1 else widths
 
 
 def tril(x: Any, k: int = 0) -> Tensor:
     """Replaces the elements above a diagonal by zeros."""
-    return _triangle("tril", _ext.less_equal, x, k)
+    return _triangle(_ext.less_equal, x, k)
 
 
 def triu(x: Any, k: int = 0) -> Tensor:
     """Replaces the elements below a diagonal by zeros."""
-    return _triangle("triu", _ext.greater_equal, x, k)
+    return _triangle(_ext.greater_equal, x, k)
 
 
-def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tensor:
-    tensor = tensor_of(operation, "x", x)
+def _triangle(keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tensor:
+    tensor = tensor_of("x", x)
     if tensor.ndim < 2:
-        raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
+        raise ShapeError(f"expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
+    k = min(max(to_int("k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
-    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
+    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(tensor, (), 0))
 
 
 def embedding(indices: Any, weight: Any) -> Tensor:
     """Returns the rows of the matrix `weight` at the given indices."""
-    return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
+    rows, places = tensor_of("weight", weight), tensor_of("indices", indices)
+    if not places.size and isinstance(indices, list | tuple):
+        places = _ext.astype(places, dtypes.int32)  # asarray reads an empty list as float32
+    return _ext.take(rows, places, axis=0)
 
 
 # helpers
 
 
-def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
+def _parts(arrays: Iterable[Any], advice: str) -> list[Tensor]:
     if isinstance(arrays, Tensor) or not is_ordered(arrays):
-        raise ArgumentTypeError(
-            f"{operation}: expected a list or tuple of tensors, got {describe_type(arrays)}; write {operation}([a, b])"
-        )
-    parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
+        raise ArgumentTypeError(f"expected a list or tuple of tensors, got {describe_type(arrays)}; {advice}")
+    parts = [tensor_of(f"arrays[{place}]", one) for place, one in enumerate(arrays)]
     if not parts:
-        raise ArgumentError(f"{operation}: expected at least one tensor, got none")
+        raise ArgumentError("expected at least one tensor, got none")
     return parts
 
 
-def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
+def _join(parts: Sequence[Tensor], axis: int) -> Tensor:
     """Joins the parts along an axis in a new tensor of their common dtype."""
-    backend = placement.common_backend(parts, operation)
+    backend = placement.common_backend(parts)
     shape = list(parts[0].shape)
     for part in parts[1:]:
         if part.ndim != len(shape) or any(
             extent != shape[place] for place, extent in enumerate(part.shape) if place != axis
         ):
             raise ShapeError(
-                f"{operation}: expected shapes that are equal except along axis {axis}, got {parts[0].shape} and "
-                f"{part.shape}"
+                f"expected shapes that are equal except along axis {axis}, got {parts[0].shape} and {part.shape}"
             )
     shape[axis] = sum(part.shape[axis] for part in parts)
     joined = _ext.allocate(shape, result_type(*parts))
@@ -290,7 +285,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
-    result = placement.place_like(_ext.allocate(shape, x.dtype), x, None, "repeat")
+    result = placement.place_like(_ext.allocate(shape, x.dtype), x, None)
     repeated = result.reshape((before * extent, count, after))
     if count > _SHORT_ROW or after > _SHORT_ROW:
         repeated[...] = parts
@@ -298,9 +293,3 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return result
-
-
-def _indices(operation: str, value: Any) -> Tensor:
-    """Returns indices as a tensor. An empty list becomes int32; asarray would make it float32."""
-    indices = tensor_of(operation, "indices", value)
-    return _ext.astype(indices, dtypes.int32) if not indices.size and isinstance(value, list | tuple) else indices

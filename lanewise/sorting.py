@@ -19,21 +19,19 @@ __all__ = ["nonzero", "topk"]
 
 def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
     """Returns the k largest, or smallest, elements along an axis, sorted, and their indices."""
-    tensor = tensor_of("topk", "x", x)
-    count, axis = to_int("topk", "k", k, minimum=0), normalize_axis("topk", axis, tensor.ndim)
+    tensor = tensor_of("x", x)
+    count, axis = to_int("k", k, minimum=0), normalize_axis(axis, tensor.ndim)
     if count > tensor.shape[axis]:
-        raise ShapeError(f"topk: expected k of at most {tensor.shape[axis]}, the extent of axis {axis}, got {count}")
-    indices = _ext.argsort_first(tensor, count, axis, to_bool("topk", "largest", largest))
+        raise ShapeError(f"expected k of at most {tensor.shape[axis]}, the extent of axis {axis}, got {count}")
+    indices = _ext.argsort_first(tensor, count, axis, to_bool("largest", largest))
     return TopkResult(_ext.take_along_axis(tensor, indices, axis=axis), indices)
 
 
 def nonzero(x: Any) -> tuple[Tensor, ...]:
     """Returns the indices of the elements that are not zero, as one tensor for each axis."""
-    tensor = tensor_of("nonzero", "x", x)
+    tensor = tensor_of("x", x)
     if tensor.ndim == 0 or tensor.size >= 2**31:
-        raise ShapeError(
-            f"nonzero: expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}"
-        )
+        raise ShapeError(f"expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}")
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
     positions = _ext.mask_indices(mask)  # row-major; the loop splits them into indices, last axis first
     indices = []

@@ -6,11 +6,12 @@ import os
 
 from lanewise import _ext
 from lanewise.arguments import to_int
-from lanewise.errors import ArgumentError, describe
+from lanewise.errors import ArgumentError, describe, named
 
 __all__ = ["get_num_threads", "initialize", "set_num_threads"]
 
 
+@named("set_num_threads")
 def set_num_threads(n: int) -> None:
     """Sets the largest number of threads, including the calling one, that share the work of a call.
 
@@ -25,7 +26,7 @@ def set_num_threads(n: int) -> None:
     1
     >>> lw.set_num_threads(before)
     """
-    _set("set_num_threads", to_int("set_num_threads", "n", n))
+    _set(to_int("n", n))
 
 
 def get_num_threads() -> int:
@@ -34,18 +35,18 @@ def get_num_threads() -> int:
     return number
 
 
+@named("LANEWISE_NUM_THREADS")
 def initialize() -> None:
     """Reads LANEWISE_NUM_THREADS when lanewise is imported."""
-    name = "LANEWISE_NUM_THREADS"
-    text = os.environ.get(name, "").strip()
+    text = os.environ.get("LANEWISE_NUM_THREADS", "").strip()
     if text:
-        _set(name, int(text) if text.isdecimal() and len(text) < 20 else text)  # int() fails for thousands of digits
+        _set(int(text) if text.isdecimal() and len(text) < 20 else text)  # int() fails for thousands of digits
 
 
-def _set(operation: str, number: int | str) -> None:
+def _set(number: int | str) -> None:
     maximum = 1024 if hasattr(_ext, "set_num_threads") else 1
     if isinstance(number, str) or not 1 <= number <= maximum:
         expected = f"a number of threads from 1 to {maximum}" if maximum > 1 else "1 thread in WebAssembly"
-        raise ArgumentError(f"{operation}: expected {expected}, got {describe(number)}")
+        raise ArgumentError(f"expected {expected}, got {describe(number)}")
     if maximum > 1:
         _ext.set_num_threads(number)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lanewise import _ext, calibration, placement, registry, selection
 from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.calibration import KINDS, Calibration, Times
-from lanewise.errors import BackendError
+from lanewise.errors import BackendError, named
 
 if TYPE_CHECKING:
     from lanewise.timing import Contestant
@@ -83,6 +83,7 @@ def get_calibration() -> Calibration | None:
     return selection.calibration_in_use()
 
 
+@named("reset_calibration")
 def reset_calibration() -> None:
     """Removes the result of lw.calibrate(): AUTO chooses by instruction sets again, here and in later processes.
 
@@ -96,7 +97,7 @@ def reset_calibration() -> None:
             calibration.forget()
         except OSError as error:
             raise BackendError(
-                f"reset_calibration: cannot write to {calibration.folder()} ({error.strerror}); "
+                f"cannot write to {calibration.folder()} ({error.strerror}); "
                 f"remove {calibration.NAME} in it, or set LANEWISE_CACHE_DIR to another folder"
             ) from None
         selection.follow(None)

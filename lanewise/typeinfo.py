@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from lanewise import dtypes
 from lanewise._ext import Tensor
 from lanewise.dtypes import DType, as_dtype
-from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError
+from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, named
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -50,13 +50,14 @@ class IntInfo(NamedTuple):
     min: int
 
 
-def _dtype_of(value: Any, operation: str) -> DType:
+def _dtype_of(value: Any) -> DType:
     """Returns the DType that `value` names or, if `value` is an array, the DType of its elements."""
     if not isinstance(value, type) and not isinstance(value, DType | str) and hasattr(value, "dtype"):
         value = value.dtype
-    return as_dtype(value, operation=operation)
+    return as_dtype(value)
 
 
+@named("finfo")
 def finfo(dtype: Any, /) -> FloatInfo:
     """Returns the limits of a floating-point dtype, or of the dtype of a tensor.
 
@@ -64,15 +65,16 @@ def finfo(dtype: Any, /) -> FloatInfo:
     >>> lw.finfo("float32").eps, lw.finfo("float16").max
     (1.1920928955078125e-07, 65504.0)
     """
-    dtype = _dtype_of(dtype, "finfo")
+    dtype = _dtype_of(dtype)
     if dtype not in _FLOATS:
-        raise DTypeError(f"finfo: expected a floating-point dtype, got {dtype}; use iinfo for integers")
+        raise DTypeError(f"expected a floating-point dtype, got {dtype}; use iinfo for integers")
     fraction_bits, lowest_exponent = _FLOATS[dtype]
     eps = 2.0**-fraction_bits
     largest = (2.0 - eps) * 2.0 ** (1 - lowest_exponent)
     return FloatInfo(dtype, 8 * dtype.itemsize, eps, largest, -largest, 2.0**lowest_exponent)
 
 
+@named("iinfo")
 def iinfo(dtype: Any, /) -> IntInfo:
     """Returns the limits of an integer dtype, or of the dtype of a tensor.
 
@@ -80,13 +82,14 @@ def iinfo(dtype: Any, /) -> IntInfo:
     >>> lw.iinfo("int32").max
     2147483647
     """
-    dtype = _dtype_of(dtype, "iinfo")
+    dtype = _dtype_of(dtype)
     if dtype.kind != "i":
-        raise DTypeError(f"iinfo: expected an integer dtype, got {dtype}; use finfo for floating-point dtypes")
+        raise DTypeError(f"expected an integer dtype, got {dtype}; use finfo for floating-point dtypes")
     bits = 8 * dtype.itemsize
     return IntInfo(dtype, bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)))
 
 
+@named("isdtype")
 def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins.bool:
     """Returns whether a dtype is of a kind.
 
@@ -96,14 +99,14 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
     >>> lw.isdtype("float16", "real floating"), lw.isdtype("int32", ("bool", "real floating"))
     (True, False)
     """
-    dtype = as_dtype(dtype, operation="isdtype")
+    dtype = as_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str) and kind in _KINDS:
         return dtype in _KINDS[kind]
     if isinstance(kind, str):
-        raise ArgumentError(f"isdtype: expected one of {', '.join(map(repr, _KINDS))}, got {kind!r}")
-    return dtype is as_dtype(kind, operation="isdtype")
+        raise ArgumentError(f"expected one of {', '.join(map(repr, _KINDS))}, got {kind!r}")
+    return dtype is as_dtype(kind)
 
 
 def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
@@ -116,6 +119,7 @@ def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
     return [value.item() if number else value for value, number in paired]
 
 
+@named("result_type")
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
@@ -130,13 +134,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     weak: DType | None = None
     for value in _weaken_numpy_scalars(arrays_and_dtypes):
         if isinstance(value, builtins.bool | int | float):
-            scalar = as_dtype(builtins.bool if isinstance(value, builtins.bool) else _number_type(value))
+            scalar = as_dtype(next(kind for kind in (builtins.bool, int, float) if isinstance(value, kind)))
             weak = scalar if weak is None else max(weak, scalar, key=_code)
         else:
-            dtype = _dtype_of(value, "result_type")
+            dtype = _dtype_of(value)
             strong = dtype if strong is None else max(strong, dtype, key=_code)
     if strong is None and weak is None:
-        raise ArgumentTypeError("result_type: expected at least one array, dtype or number, got none")
+        raise ArgumentTypeError("expected at least one array, dtype or number, got none")
     if strong is None or weak is None:
         return strong or weak or dtypes.float32
     if weak.kind == "f" and strong.kind == "f":
@@ -146,6 +150,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return max(strong, weak, key=_code)
 
 
+@named("can_cast")
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     """Returns whether promotion may convert the first dtype to the second.
 
@@ -153,12 +158,8 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     >>> lw.can_cast("int32", "float32"), lw.can_cast("float32", "int32")
     (True, False)
     """
-    target = as_dtype(to, operation="can_cast")
-    return result_type(_dtype_of(from_, "can_cast"), target) is target
-
-
-def _number_type(value: float) -> type:
-    return int if isinstance(value, int) else float
+    target = as_dtype(to)
+    return result_type(_dtype_of(from_), target) is target
 
 
 def _code(dtype: DType) -> int:

@@ -241,6 +241,7 @@ int PyModule_AddFunctions(PyObject *, PyMethodDef *);
 
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
+int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
 PyObject *PyObject_RichCompare(PyObject *, PyObject *, int);
@@ -300,6 +301,7 @@ int PyErr_ExceptionMatches(PyObject *);
 int PyErr_CheckSignals(void);
 void PyErr_Fetch(PyObject **, PyObject **, PyObject **);
 void PyErr_Restore(PyObject *, PyObject *, PyObject *);
+void PyErr_NormalizeException(PyObject **, PyObject **, PyObject **);
 
 typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
 PyGILState_STATE PyGILState_Ensure(void);

@@ -22,7 +22,7 @@ from lanewise import selection
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.demo.plot import check_picture_path, draw
-from lanewise.errors import LanewiseError
+from lanewise.errors import LanewiseError, named
 from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
 MIN_ACCURACY = 0.97  # fraction of the held-out digits that must be classified correctly
@@ -82,10 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+@named("demo")
 def _backends(name: str | None) -> list[str]:
     if name is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    return [str(selection.open_backend(name, "demo"))]
+    return [str(selection.open_backend(name))]
 
 
 def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Outcome]:

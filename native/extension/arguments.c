@@ -37,24 +37,24 @@ static PyObject *new_element(PyObject *object, Py_ssize_t index) {
 
 /* Raises the error for a status other than INT_READ, and returns -1. For INT_FAILED, the error is already set.
  * `expected` describes what the whole argument should have been. */
-static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
-                      int_status status, lw_error too_large) {
+static int refuse_int(const char *parameter, PyObject *argument, const char *expected, int_status status,
+                      lw_error too_large) {
     if (status == INT_EXPECTED) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected %s for %s, got %S", operation, expected,
-                     parameter, lw_describe(argument));
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected %s for %s, got %S", expected, parameter,
+                     lw_describe(argument));
     } else if (status == INT_TOO_LARGE) {
-        PyErr_Format(lw_error_class(too_large), "%s: expected ints of at most 64 bits for %s, got %S", operation,
-                     parameter, lw_describe(argument));
+        PyErr_Format(lw_error_class(too_large), "expected ints of at most 64 bits for %s, got %S", parameter,
+                     lw_describe(argument));
     }
     return -1;
 }
 
-int lw_parse_int(const char *operation, const char *parameter, PyObject *object, lw_error too_large, int64_t *value) {
+int lw_parse_int(const char *parameter, PyObject *object, lw_error too_large, int64_t *value) {
     int_status status = read_int(object, value);
-    return status == INT_READ ? 0 : refuse_int(operation, parameter, object, "an int", status, too_large);
+    return status == INT_READ ? 0 : refuse_int(parameter, object, "an int", status, too_large);
 }
 
-int lw_parse_bool(const char *operation, const char *parameter, PyObject *object) {
+int lw_parse_bool(const char *parameter, PyObject *object) {
     PyObject *const truths[] = {Py_False, Py_True};
     for (int truth = 0; truth < 2; truth++) {
         PyObject *comparison = PyObject_RichCompare(object, truths[truth], Py_EQ);
@@ -68,25 +68,25 @@ int lw_parse_bool(const char *operation, const char *parameter, PyObject *object
         }
         PyErr_Clear(); /* an object that cannot be compared is neither True nor False */
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %S", operation,
-                 parameter, lw_describe(object));
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected True or False for %s, got %S", parameter,
+                 lw_describe(object));
     return -1;
 }
 
-int lw_parse_axis(const char *operation, PyObject *object, int ndim) {
+int lw_parse_axis(PyObject *object, int ndim) {
     int64_t axis;
-    if (lw_parse_int(operation, "axis", object, LW_AXIS_ERROR, &axis) < 0) {
+    if (lw_parse_int("axis", object, LW_AXIS_ERROR, &axis) < 0) {
         return -1;
     }
     if (axis < -ndim || axis >= ndim) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: expected an axis within %d dimension%s, got %lld", operation,
-                     ndim, ndim == 1 ? "" : "s", (long long)axis);
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected an axis within %d dimension%s, got %lld", ndim,
+                     ndim == 1 ? "" : "s", (long long)axis);
         return -1;
     }
     return (int)(axis < 0 ? axis + ndim : axis);
 }
 
-int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
+int lw_parse_axes(PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
     int is_all = !object || object == Py_None;
     memset(reduced, is_all, LW_MAX_NDIM);
     if (is_all) {
@@ -95,14 +95,13 @@ int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t red
     Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *element = new_element(object, i);
-        int axis = element ? lw_parse_axis(operation, element, ndim) : -1;
+        int axis = element ? lw_parse_axis(element, ndim) : -1;
         Py_XDECREF(element);
         if (axis < 0) {
             return -1;
         }
         if (reduced[axis]) {
-            PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                         "%s: expected different axes, got %S, which names axis %d twice", operation,
+            PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected different axes, got %S, which names axis %d twice",
                          lw_describe(object), axis);
             return -1;
         }
@@ -116,7 +115,7 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *argument = arguments->parameters[position];
     PyObject *axis = argument ? argument : PyLong_FromLongLong(operation->parameters[position].default_value.i);
-    int parsed = axis ? lw_parse_axis(operation->name, axis, ndim) : -1;
+    int parsed = axis ? lw_parse_axis(axis, ndim) : -1;
     if (!argument) {
         Py_XDECREF(axis);
     }
@@ -125,27 +124,27 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
 
 /* Parses one int, or a sequence of ints, and returns their number. The caller has checked that the sequence has at most
  * LW_MAX_NDIM elements. */
-static int parse_ints(const char *operation, const char *parameter, PyObject *object, const char *expected,
-                      lw_error too_large, int64_t values[LW_MAX_NDIM]) {
+static int parse_ints(const char *parameter, PyObject *object, const char *expected, lw_error too_large,
+                      int64_t values[LW_MAX_NDIM]) {
     Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *element = new_element(object, i);
         int_status status = element ? read_int(element, &values[i]) : INT_FAILED;
         Py_XDECREF(element);
         if (status != INT_READ) {
-            return refuse_int(operation, parameter, object, expected, status, too_large);
+            return refuse_int(parameter, object, expected, status, too_large);
         }
     }
     return (int)count;
 }
 
-int lw_parse_shape(const char *operation, const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
+int lw_parse_shape(const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
     if (lw_is_sequence(object) && lw_sequence_size(object) > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most %d dimensions for %s, got %zd", operation,
-                     LW_MAX_NDIM, parameter, lw_sequence_size(object));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected at most %d dimensions for %s, got %zd", LW_MAX_NDIM,
+                     parameter, lw_sequence_size(object));
         return -1;
     }
-    return parse_ints(operation, parameter, object, "an int or a tuple of ints", LW_SHAPE_ERROR, shape);
+    return parse_ints(parameter, object, "an int or a tuple of ints", LW_SHAPE_ERROR, shape);
 }
 
 int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int64_t pair[2]) {
@@ -159,8 +158,7 @@ int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int
     int64_t values[LW_MAX_NDIM];
     int count = 0;
     if (!lw_is_sequence(object) || lw_sequence_size(object) <= LW_MAX_NDIM) {
-        count =
-            parse_ints(operation->name, parameter->name, object, "an int or a pair of ints", LW_ARGUMENT_ERROR, values);
+        count = parse_ints(parameter->name, object, "an int or a pair of ints", LW_ARGUMENT_ERROR, values);
     }
     if (count < 0) {
         return -1;
@@ -171,8 +169,8 @@ int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int
     }
     if (!is_valid) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected an int or a pair of ints from %lld to 2147483647 for %s, got %S", operation->name,
-                     (long long)minimum, parameter->name, lw_describe(object));
+                     "expected an int or a pair of ints from %lld to 2147483647 for %s, got %S", (long long)minimum,
+                     parameter->name, lw_describe(object));
         return -1;
     }
     pair[0] = values[0];

@@ -19,9 +19,9 @@ static double reciprocal_square_root(int64_t x) {
     return root;
 }
 
-static int refuse(const lw_operation *operation, const lw_operand *a, const lw_operand *b, const char *rule) {
+static int refuse(const lw_operand *a, const lw_operand *b, const char *rule) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s, got shapes %s and %s", operation->name, rule,
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s, got shapes %s and %s", rule,
                  lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape));
     return -1;
 }
@@ -30,22 +30,22 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
     const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
     for (int i = QUERY; i <= VALUE; i++) {
         if (operands[i].ndim < 2) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with at least 2 dimensions, got %d",
-                         operation->name, operation->inputs[i].name, operands[i].ndim);
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with at least 2 dimensions, got %d",
+                         operation->inputs[i].name, operands[i].ndim);
             return -1;
         }
     }
     if (query->shape[query->ndim - 1] != key->shape[key->ndim - 1]) {
-        return refuse(operation, query, key, "query and key with the same last extent");
+        return refuse(query, key, "query and key with the same last extent");
     }
     if (key->shape[key->ndim - 2] != value->shape[value->ndim - 2]) {
-        return refuse(operation, key, value, "as many values as keys");
+        return refuse(key, value, "as many values as keys");
     }
     return 0;
 }
 
 /* Returns the number of query heads that share a key head, 0 if there are no query heads, or -1 with an error set. */
-static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_operand *operands, int shared) {
+static int64_t query_heads_per_key_head(const lw_operand *operands, int shared) {
     if (!shared) {
         return 1;
     }
@@ -55,7 +55,7 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
         const lw_operand *other = &operands[i];
         int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
         if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
-            refuse(operation, query, other,
+            refuse(query, other,
                    "shapes (..., heads, length, depth) with enable_gqa, equally many heads in key and value, "
                    "and a multiple of that number in query");
             return -1;
@@ -76,12 +76,11 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
  * Leaves a mask of floats unchanged, and raises an error for ints. */
-static int convert_bool_mask(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
+static int convert_bool_mask(PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: expected attn_mask of bool, true where a key is visible, or of floats to add to the scores, "
-                     "got ints; use astype",
-                     operation->name);
+                     "expected attn_mask of bool, true where a key is visible, or of floats to add to the scores, "
+                     "got ints; use astype");
         return -1;
     }
     if (mask->dtype != LW_BOOL) {
@@ -104,8 +103,7 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
 /* Broadcasts the leading dimensions of all operands. Unless `group` is 1, the last leading dimension counts heads; if
  * `group` > 1, split_heads() later splits it into two dimensions. batch_shape has room for both, because at most
  * LW_MAX_NDIM - 2 dimensions are leading ones. */
-static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
-                           lw_attention_layout *layout) {
+static int broadcast_batch(const lw_operand *operands, int64_t group, int64_t *shape, lw_attention_layout *layout) {
     lw_operand leading[4];
     int64_t heads[2]; /* the number of heads of key and of value, before it is multiplied by `group` */
     for (int i = 0; i < 4; i++) {
@@ -124,7 +122,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
             leading[i].shape = own_shape[i - KEY];
         }
     }
-    int ndim = lw_broadcast_shape(operation->name, leading, 4, shape);
+    int ndim = lw_broadcast_shape(leading, 4, shape);
     if (ndim < 0) {
         return -1;
     }
@@ -155,7 +153,7 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
     lw_scalar parameters[LW_MAX_PARAMETERS];
     lw_operand *mask = &operands[MASK];
     if (lw_parse_kernel_parameters(arguments, parameters) < 0 ||
-        (mask->data && convert_bool_mask(operation, arguments->inputs, mask) < 0)) {
+        (mask->data && convert_bool_mask(arguments->inputs, mask) < 0)) {
         return NULL;
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4), operands, 4);
@@ -163,7 +161,7 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
         return NULL;
     }
     for (int i = 0; i < 4; i++) {
-        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(&operands[i], dtype) < 0) {
             return NULL;
         }
     }
@@ -178,8 +176,8 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
         .value_depth = value->shape[value->ndim - 1],
     };
     int64_t shape[LW_MAX_NDIM];
-    int64_t group = query_heads_per_key_head(operation, operands, parameters[ENABLE_GQA].i != 0);
-    int ndim = group >= 0 ? broadcast_batch(operation, operands, group, shape, &layout) : -1;
+    int64_t group = query_heads_per_key_head(operands, parameters[ENABLE_GQA].i != 0);
+    int ndim = group >= 0 ? broadcast_batch(operands, group, shape, &layout) : -1;
     if (ndim < 0) {
         return NULL;
     }
@@ -196,8 +194,8 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
             if (extent != 1 && extent != score_shape[1 - axis]) {
                 char text[LW_SHAPE_TEXT];
                 return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                                    "%s: expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
-                                    operation->name, (long long)layout.queries, (long long)layout.keys,
+                                    "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
+                                    (long long)layout.queries, (long long)layout.keys,
                                     lw_shape_text(text, mask->ndim, mask->shape));
             }
             strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
@@ -209,8 +207,8 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
     memcpy(layout.batch_shape, shape, sizeof layout.batch_shape);
     shape[ndim] = layout.queries;
     shape[ndim + 1] = layout.value_depth;
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim + 2, shape,
-                                       operands, 4, 0, place);
+    lw_tensor *out =
+        lw_prepare_output(arguments->out, operation->results[dtype], ndim + 2, shape, operands, 4, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

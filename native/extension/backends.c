@@ -69,14 +69,16 @@ static int backend_argument(PyObject *object) {
     int backend = name ? lw_find_backend(name) : -1;
     if (backend < 0) {
         if (!PyErr_Occurred()) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "backend: expected the name of a backend, got %S; see lw.Backend", lw_describe(object));
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected the name of a backend, got %S; see lw.Backend",
+                         lw_describe(object));
+            lw_name_error("backend");
         }
         return -1;
     }
     if (lw_is_host(backend) && !lw_libraries[backend]) {
         PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                     "backend: the kernel library of %s is not open; see lw.backends()", name);
+                     "the kernel library of %s is not open; see lw.backends()", name);
+        lw_name_error("backend");
         return -1;
     }
     return backend;
@@ -238,8 +240,8 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
         return NULL;
     }
     if (chosen.depth == MAX_NESTED) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "use_backend: expected at most %d nested blocks, got more", MAX_NESTED);
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected at most %d nested blocks, got more",
+                            MAX_NESTED);
     }
     threads_with_choice += chosen.depth == 0;
     chosen.backends[chosen.depth++] = (int8_t)backend;
@@ -250,7 +252,7 @@ static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "use_backend: expected a block that this thread has entered, got an exit without an entry");
+                            "expected a block that this thread has entered, got an exit without an entry");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();
@@ -284,14 +286,17 @@ static PyObject *signature(PyObject *module, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(LW_SIGNATURE);
 }
 
+LW_NAMED("use_backend", push_backend)
+LW_NAMED("use_backend", pop_backend)
+
 PyMethodDef lw_backend_functions[] = {
     {"open_library", (PyCFunction)(void *)open_library, METH_FASTCALL, NULL},
     {"loaded", loaded, METH_NOARGS, NULL},
     {"table_address", table_address, METH_O, NULL},
     {"set_default_backend", set_default_backend, METH_O, NULL},
     {"default_backend", default_backend_name, METH_NOARGS, NULL},
-    {"push_backend", push_backend, METH_O, NULL},
-    {"pop_backend", pop_backend, METH_NOARGS, NULL},
+    {"push_backend", named_push_backend, METH_O, NULL},
+    {"pop_backend", named_pop_backend, METH_NOARGS, NULL},
     {"current_backend", current_backend, METH_NOARGS, NULL},
     {"set_strict_backends", set_strict_backends, METH_O, NULL},
     {"cpu_features", cpu_features, METH_NOARGS, NULL},
@@ -308,7 +313,7 @@ static PyObject *place_on(PyObject *self, PyObject *name) {
         return NULL;
     }
     if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "to: expected backends that share memory, got %s and %s",
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected backends that share memory, got %s and %s",
                             names[tensor->backend], names[backend]);
     }
     lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
@@ -319,7 +324,9 @@ static PyObject *place_on(PyObject *self, PyObject *name) {
     return (PyObject *)placed;
 }
 
+LW_NAMED("to", place_on)
+
 PyMethodDef lw_backend_methods[] = {
-    {"_place_on", place_on, METH_O, NULL},
+    {"_place_on", named_place_on, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -70,7 +70,7 @@ static int is_complex(const char *code) {
 
 /* Raises the error for elements of a type for which Lanewise has no dtype. `code` is NULL if the elements are
  * big-endian. */
-static void refuse_elements(const char *operation, const char *format, const char *code) {
+static void refuse_elements(const char *format, const char *code) {
     static const struct {
         char code;
         const char *name;
@@ -81,9 +81,8 @@ static void refuse_elements(const char *operation, const char *format, const cha
                  {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
     if (is_complex(code)) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: expected real numbers, got complex ones; compute with their real and imaginary parts "
-                     "separately",
-                     operation);
+                     "expected real numbers, got complex ones; compute with their real and imaginary parts "
+                     "separately");
         return;
     }
     const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
@@ -98,29 +97,29 @@ static void refuse_elements(const char *operation, const char *format, const cha
         }
     }
     if (!dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected numbers, got %s%s", operation, name,
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected numbers, got %s%s", name,
                      *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
                      : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
                                       : "");
         return;
     }
     PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "%s: expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
+                 "expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
                  "'%s'); convert it first, as x.astype('%s') does in NumPy",
-                 operation, name, format, dtype);
+                 name, format, dtype);
 }
 
-/* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error that names the operation. */
-static void reword_refusal(const char *operation, PyObject *object) {
+/* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error. */
+static void reword_refusal(PyObject *object) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
         return;
     }
     PyObject *type, *reason, *traceback;
     PyErr_Fetch(&type, &reason, &traceback);
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with "
+                 "expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with "
                  "x.astype('float32')",
-                 operation, lw_describe(object), reason);
+                 lw_describe(object), reason);
     Py_XDECREF(type);
     Py_XDECREF(reason);
     Py_XDECREF(traceback);
@@ -128,10 +127,10 @@ static void reword_refusal(const char *operation, PyObject *object) {
 
 /* Reads the shape and strides of a buffer. An exporter may leave out the strides, as ctypes does, or the shape of its
  * only dimension. */
-static int read_geometry(const char *operation, const Py_buffer *view, lw_operand *operand) {
+static int read_geometry(const Py_buffer *view, lw_operand *operand) {
     if (view->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected an array of at most %d dimensions, got %d",
-                     operation, LW_MAX_NDIM, view->ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM,
+                     view->ndim);
         return -1;
     }
     int is_indirect = !view->shape && view->ndim > 1;
@@ -140,7 +139,7 @@ static int read_geometry(const char *operation, const Py_buffer *view, lw_operan
     }
     if (is_indirect) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected an array in one block of memory, got pointers to several; copy it first", operation);
+                     "expected an array in one block of memory, got pointers to several; copy it first");
         return -1;
     }
     for (int i = 0; i < view->ndim; i++) {
@@ -158,9 +157,9 @@ static int read_geometry(const char *operation, const Py_buffer *view, lw_operan
 }
 
 /* Returns a new int32 or float32 tensor with the elements of a uint8 buffer. */
-static lw_tensor *convert_uint8(const char *operation, const lw_operand *buffer, int dtype) {
+static lw_tensor *convert_uint8(const lw_operand *buffer, int dtype) {
     int committed, backend = lw_host_backend(&committed);
-    lw_tensor *result = lw_tensor_new(operation, dtype, buffer->ndim, buffer->shape, backend, committed);
+    lw_tensor *result = lw_tensor_new(dtype, buffer->ndim, buffer->shape, backend, committed);
     if (!result || result->size == 0) {
         return result;
     }
@@ -231,11 +230,11 @@ static int has_mask(PyObject *object) {
     return 0;
 }
 
-lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand) {
+lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (is_bytes(object)) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "%s: expected numbers, got %s; give memoryview(x) to read each byte as an int", operation,
+                     "expected numbers, got %s; give memoryview(x) to read each byte as an int",
                      lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
         return LW_FAILED;
     }
@@ -245,13 +244,12 @@ lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as,
     }
     if (masked) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "%s: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
-                     "call .filled() first",
-                     operation);
+                     "expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
+                     "call .filled() first");
         return LW_FAILED;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
-        reword_refusal(operation, object);
+        reword_refusal(object);
         return LW_FAILED;
     }
     operand->has_view = 1;
@@ -264,10 +262,10 @@ lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as,
     }
     int is_uint8 = view->itemsize == 1 && code && strcmp(code, "B") == 0;
     if (dtype < 0 && !is_uint8) {
-        refuse_elements(operation, format, code);
+        refuse_elements(format, code);
         return LW_FAILED;
     }
-    if (read_geometry(operation, view, operand) < 0) {
+    if (read_geometry(view, operand) < 0) {
         return LW_FAILED;
     }
     operand->data = view->buf;
@@ -275,7 +273,7 @@ lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as,
     operand->dtype = (int8_t)dtype;
     operand->weakness = LW_STRONG;
     if (is_uint8) {
-        lw_tensor *converted = convert_uint8(operation, operand, uint8_as);
+        lw_tensor *converted = convert_uint8(operand, uint8_as);
         if (!converted) {
             return LW_FAILED;
         }

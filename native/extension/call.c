@@ -37,8 +37,8 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
             if (arguments->parameters[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected each argument once, got '%U' twice",
-                             operation->name, name);
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected each argument once, got '%U' twice",
+                             name);
                 return -1;
             }
             arguments->parameters[i] = value;
@@ -48,8 +48,8 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     for (int i = 0; i < operation->input_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->inputs[i].name) == 0) {
             if (arguments->inputs[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected each argument once, got '%U' twice",
-                             operation->name, name);
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected each argument once, got '%U' twice",
+                             name);
                 return -1;
             }
             arguments->inputs[i] = value;
@@ -104,8 +104,8 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
         }
         if (ints) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                         "%s: expected the %s as one argument, got %U; write %s(x, (%U))", operation->name,
-                         operation->parameters[0].name, ints, operation->name, ints);
+                         "expected the %s as one argument, got %U; write %s(x, (%U))", operation->parameters[0].name,
+                         ints, operation->name, ints);
             Py_DECREF(ints);
         }
         return;
@@ -121,8 +121,8 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
         allowed++;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                 "%s: expected at most %d positional argument%s, got %zd; pass the others by name, see help(lw.%s)",
-                 operation->name, allowed - given, allowed - given == 1 ? "" : "s", count, operation->name);
+                 "expected at most %d positional argument%s, got %zd; pass the others by name, see help(lw.%s)",
+                 allowed - given, allowed - given == 1 ? "" : "s", count, operation->name);
 }
 
 /* Checks that no required argument is missing, and no required input is None. Sets optional inputs that are None to
@@ -140,16 +140,16 @@ static int check_required(collected *arguments) {
                 advice = "; for the indices of true elements, use nonzero(condition)";
             }
             PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                         is_none ? "%s: expected a tensor, an array, a list or a number for %s, got None"
-                                 : "%s: expected an argument for %s, got none%s",
-                         operation->name, input->name, advice);
+                         is_none ? "expected a tensor, an array, a list or a number for %s, got None"
+                                 : "expected an argument for %s, got none%s",
+                         input->name, advice);
             return -1;
         }
     }
     for (int i = 0; i < operation->parameter_count; i++) {
         if (!arguments->parameters[i] && operation->parameters[i].required) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected an argument for %s, got none",
-                         operation->name, operation->parameters[i].name);
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected an argument for %s, got none",
+                         operation->parameters[i].name);
             return -1;
         }
     }
@@ -175,8 +175,8 @@ static PyObject *call_packed(const lw_operation *operation, PyObject *self, PyOb
     return result;
 }
 
-PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
-                  PyObject *keyword_names) {
+static PyObject *call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
+                      PyObject *keyword_names) {
     collected collected;
     lw_arguments arguments = {.operation = operation,
                               .inputs = collected.inputs,
@@ -221,6 +221,11 @@ PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const
     }
     arguments.out = collected.out;
     return handlers[operation->kind](&arguments);
+}
+
+PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
+                  PyObject *keyword_names) {
+    return lw_named(operation->name, call(operation, self, positional, count, keyword_names));
 }
 
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out) {
@@ -291,8 +296,7 @@ int lw_has_parameter(const lw_arguments *arguments, const char *name) {
     return 0;
 }
 
-static int parse_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
-                        lw_scalar *scalar) {
+static int parse_choice(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
     for (int i = 0; parameter->choices[i]; i++) {
         if (lw_is_string(object) && PyUnicode_CompareWithASCIIString(object, parameter->choices[i]) == 0) {
             scalar->i = i;
@@ -306,52 +310,50 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
         choices = longer;
     }
     if (choices) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected one of %U for %s, got %S", operation->name,
-                     choices, parameter->name, lw_describe(object));
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected one of %U for %s, got %S", choices, parameter->name,
+                     lw_describe(object));
         Py_DECREF(choices);
     }
     return -1;
 }
 
 /* Checks that a value is within the limits that the contract sets for the parameter. NaN is outside all limits. */
-static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
+static int check_limits(const lw_parameter *parameter, PyObject *object, double value) {
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected %s for %s, got %S", operation->name,
-                 parameter->limits_text, parameter->name, lw_describe(object));
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected %s for %s, got %S", parameter->limits_text,
+                 parameter->name, lw_describe(object));
     return -1;
 }
 
-static int parse_parameter(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
-                           lw_scalar *scalar) {
+static int parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
     switch (parameter->type) {
     case LW_PARAMETER_FLOAT:
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
                 PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %S",
-                             operation->name, parameter->name, lw_describe(object));
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a number for %s, got %S",
+                             parameter->name, lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
                 PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                             "%s: expected a number within float64 for %s, got a larger int", operation->name,
-                             parameter->name);
+                             "expected a number within float64 for %s, got a larger int", parameter->name);
             }
             return -1;
         }
-        return check_limits(operation, parameter, object, scalar->f);
+        return check_limits(parameter, object, scalar->f);
     case LW_PARAMETER_INT:
-        return lw_parse_int(operation->name, parameter->name, object, LW_RANGE_ERROR, &scalar->i) < 0
+        return lw_parse_int(parameter->name, object, LW_RANGE_ERROR, &scalar->i) < 0
                    ? -1
-                   : check_limits(operation, parameter, object, (double)scalar->i);
+                   : check_limits(parameter, object, (double)scalar->i);
     case LW_PARAMETER_BOOL: {
-        int truth = lw_parse_bool(operation->name, parameter->name, object);
+        int truth = lw_parse_bool(parameter->name, object);
         scalar->i = truth;
         return truth < 0 ? -1 : 0;
     }
     default:
-        return parse_choice(operation, parameter, object, scalar);
+        return parse_choice(parameter, object, scalar);
     }
 }
 
@@ -366,7 +368,7 @@ int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars
         PyObject *object = arguments->parameters[i];
         if (!object || (object == Py_None && parameter->default_is_none)) {
             scalars[count] = parameter->default_value;
-        } else if (parse_parameter(operation, parameter, object, &scalars[count]) < 0) {
+        } else if (parse_parameter(parameter, object, &scalars[count]) < 0) {
             return -1;
         }
         count++;
@@ -386,15 +388,16 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
         if (parameter->type == LW_PARAMETER_FLOAT &&
             PyUnicode_CompareWithASCIIString(arguments[1], parameter->name) == 0) {
             lw_scalar scalar;
-            return parse_parameter(operation, parameter, arguments[2], &scalar) < 0 ? NULL
-                                                                                    : PyFloat_FromDouble(scalar.f);
+            return parse_parameter(parameter, arguments[2], &scalar) < 0 ? NULL : PyFloat_FromDouble(scalar.f);
         }
     }
     return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                        "number_of: expected (operation, parameter, value), with a parameter that is a float");
+                        "expected (operation, parameter, value), with a parameter that is a float");
 }
 
+LW_NAMED_FAST("number_of", number_of)
+
 PyMethodDef lw_call_functions[] = {
-    {"number_of", (PyCFunction)(void *)number_of, METH_FASTCALL, NULL},
+    {"number_of", (PyCFunction)(void *)named_number_of, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -40,9 +40,9 @@ lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, l
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
 
 /* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
-lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
+lw_tensor *lw_cast(const lw_operand *operand, int dtype);
 /* Assigns `source`, broadcast and cast, to the elements of `target`. Returns -1 with an error set on failure. */
-int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
+int lw_copy_into(lw_tensor *target, lw_operand *source);
 
 /* The backend that runs a call. `committed` is 1 if the user chose that backend, by placing an operand or by
  * use_backend(). lw_resolve_place() takes the backend on which the user placed operands. If there are several, it takes
@@ -52,11 +52,11 @@ typedef struct lw_place {
     int backend;
     int committed;
 } lw_place;
-lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, int count, lw_place *place);
+lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place);
 
 /* Computes the shape to which the operands broadcast, skipping operands whose data is NULL. Returns the number of
  * dimensions, or -1 with ShapeError set. */
-int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape);
+int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape);
 /* Fills `layout` from a shape of `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1, and
  * merges two adjacent dimensions if every operand steps through both with a single stride. The last `inner` dimensions
  * merge only with each other. */
@@ -68,8 +68,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
 /* Prepares the output of a call. If `out` is NULL, returns a new tensor. Otherwise returns `out` after checking its
  * dtype and shape, and that it is contiguous, writable and does not overlap with the operands. `out` may, however, be
  * one of the first `in_place` operands itself. Returns a new reference, or NULL with an error set. */
-lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                             const lw_operand *operands, int count, int in_place, lw_place place);
+lw_tensor *lw_prepare_output(PyObject *out, int dtype, int ndim, const int64_t *shape, const lw_operand *operands,
+                             int count, int in_place, lw_place place);
 
 /* Returns whether the memory ranges of the output and the operand intersect. The ranges may intersect even if the two
  * share no element, because the elements of a strided operand have gaps between them. */
@@ -88,8 +88,8 @@ PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compu
 
 /* Runs a kernel. Long runs release the GIL, check for Ctrl-C and use several threads. `work` estimates the running
  * time: adding two tensors of `work` elements takes about as long. Returns 0, or -1 with an error set. */
-int lw_run(const lw_operation *operation, int backend, int kernel, const void *layout, const void *const *inputs,
-           void *const *outputs, const lw_scalar *parameters, int64_t work);
+int lw_run(int backend, int kernel, const void *layout, const void *const *inputs, void *const *outputs,
+           const lw_scalar *parameters, int64_t work);
 /* Runs a kernel on all operands of a call that has one result. Returns `out`. On failure, releases `out` and returns
  * NULL with an error set. */
 PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,

@@ -13,8 +13,8 @@ static int is_int_parameter(const lw_operation *operation, int position) {
 }
 
 /* Parses a kernel parameter. Its dtype is that of the result, unless the contract says that the parameter is an int. */
-static int parse_kernel_number(const lw_operation *operation, const char *caller, int position, int dtype,
-                               PyObject *object, lw_scalar *scalar) {
+static int parse_kernel_number(const lw_operation *operation, int position, int dtype, PyObject *object,
+                               lw_scalar *scalar) {
     lw_weakness weakness = lw_parse_number(object, scalar);
     if (PyErr_Occurred()) {
         return -1;
@@ -23,7 +23,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
     int as_integer = is_int_parameter(operation, position);
     if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
         int64_t encoded; /* unused: lw_encode() is called for its errors only */
-        return lw_encode(caller, weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
+        return lw_encode(weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
     if (dtype == LW_BOOL) {
         scalar->i = is_real ? scalar->f != 0 : scalar->i != 0;
@@ -34,15 +34,15 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
 }
 
 /* Parses the shape and dtype of a new tensor. Returns the number of dimensions, or -1 with an error set. */
-static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
-    int ndim = lw_parse_shape(name, "shape", arguments[0], shape);
-    if (ndim < 0 || (*dtype = lw_parse_dtype(name, arguments[1])) < 0) {
+static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int *dtype) {
+    int ndim = lw_parse_shape("shape", arguments[0], shape);
+    if (ndim < 0 || (*dtype = lw_parse_dtype(arguments[1])) < 0) {
         return -1;
     }
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 0) {
             char text[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected extents of at least 0 for shape, got %s", name,
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected extents of at least 0 for shape, got %s",
                          lw_shape_text(text, ndim, shape));
             return -1;
         }
@@ -54,44 +54,42 @@ static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, i
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 2) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "allocate: expected (shape, dtype)");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (shape, dtype)");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    int ndim = parse_shape_and_dtype("allocate", arguments, shape, &dtype);
+    int ndim = parse_shape_and_dtype(arguments, shape, &dtype);
     lw_place place;
     place.backend = lw_host_backend(&place.committed);
-    return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
+    return ndim < 0 ? NULL : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
 }
 
-/* create(operation, shape, dtype, parameters, caller): runs a creation kernel. Errors name `caller`, which can
- * differ from the operation: zeros runs the kernel of full. */
+/* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
+ * the user called to name errors: zeros runs the kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    int are_strings = count == 5 && lw_is_string(arguments[0]) && lw_is_string(arguments[4]);
-    const char *kernel = are_strings ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
-    const char *name = kernel ? PyUnicode_AsUTF8AndSize(arguments[4], NULL) : NULL;
-    const lw_operation *operation = name ? lw_find_operation(kernel) : NULL;
-    if (!operation || operation->kind != LW_KIND_CREATION || !lw_is_tuple(arguments[3])) {
-        return PyErr_Format(
-            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-            "create: expected (operation, shape, dtype, parameters, caller), with a tuple of parameters");
+    int is_valid = count == 4 && lw_is_string(arguments[0]) && lw_is_tuple(arguments[3]);
+    const char *name = is_valid ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const lw_operation *operation = name ? lw_find_operation(name) : NULL;
+    if (!operation || operation->kind != LW_KIND_CREATION) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "expected (operation, shape, dtype, parameters), with a tuple of parameters");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    int ndim = parse_shape_and_dtype(name, arguments + 1, shape, &dtype);
+    int ndim = parse_shape_and_dtype(arguments + 1, shape, &dtype);
     if (ndim < 0) {
         return NULL;
     }
     if (operation->kernels[0][dtype] < 0) {
         return PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                            "%s: expected a dtype with a kernel, got %s; create float32 and convert it by astype", name,
+                            "expected a dtype with a kernel, got %s; create float32 and convert it by astype",
                             lw_dtype_name(dtype));
     }
     lw_scalar scalars[LW_MAX_PARAMETERS];
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
-        if (parse_kernel_number(operation, name, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
+        if (parse_kernel_number(operation, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
             return NULL;
         }
     }
@@ -99,9 +97,9 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     place.backend = lw_current_backend(&place.committed);
     if (!lw_is_host(place.backend)) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "%s: cannot create tensors on a GPU backend; create on the CPU and call .to()", name);
+                            "cannot create tensors on a GPU backend; create on the CPU and call .to()");
     }
-    lw_tensor *out = lw_tensor_new(name, dtype, ndim, shape, place.backend, place.committed);
+    lw_tensor *out = lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

@@ -238,11 +238,11 @@ static void refuse_type(const dl_tensor *view) {
     const char *advice = is_uint8 ? "use asarray(x), which converts it" : "convert it first";
     if (is_known) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got %s%d; %s",
-                     names[view->dtype.code], view->dtype.bits, advice);
+                     "expected bool, int32, int64, float16, float32 or float64, got %s%d; %s", names[view->dtype.code],
+                     view->dtype.bits, advice);
     } else {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
+                     "expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
                      "bits, %d lanes; %s",
                      view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
     }
@@ -258,8 +258,8 @@ static int check_view(const dl_tensor *view) {
         return -1;
     }
     if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: expected an array of 0 to %d dimensions, got %d%s",
-                     LW_MAX_NDIM, view->ndim, view->ndim > 0 && !view->shape ? " without a shape" : "");
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of 0 to %d dimensions, got %d%s", LW_MAX_NDIM,
+                     view->ndim, view->ndim > 0 && !view->shape ? " without a shape" : "");
         return -1;
     }
     if (dtype_of(view) < 0) {
@@ -278,8 +278,7 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
         lw_shape_text(text, view->ndim, view->shape);
         lw_storage_release(storage); /* may free the view */
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "from_dlpack: expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s",
-                     text);
+                     "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s", text);
         return NULL;
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {
@@ -291,12 +290,12 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
                                   strides, backend, committed);
 }
 
-PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
+static PyObject *import_capsule(PyObject *module, PyObject *capsule) {
     (void)module;
     int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "from_dlpack: expected an unused DLPack capsule, got %S", lw_describe(capsule));
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected an unused DLPack capsule, got %S",
+                            lw_describe(capsule));
     }
     void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
     const versioned *newer = owner;
@@ -316,4 +315,8 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
     }
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
     return (PyObject *)tensor_from_view(view, storage);
+}
+
+PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
+    return lw_named("from_dlpack", import_capsule(module, capsule));
 }

@@ -4,13 +4,13 @@
 #include "lanewise_operations.h"
 #include <string.h>
 
-static int check_square(const lw_operation *operation, const lw_operand *x) {
+static int check_square(const lw_operand *x) {
     if (x->ndim >= 2 && x->shape[x->ndim - 1] == x->shape[x->ndim - 2]) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected square matrices (..., n, n), got shape %s",
-                 operation->name, lw_shape_text(got, x->ndim, x->shape));
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected square matrices (..., n, n), got shape %s",
+                 lw_shape_text(got, x->ndim, x->shape));
     return -1;
 }
 
@@ -23,7 +23,7 @@ static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_
     const lw_operation *operation = arguments->operation;
     int with_vectors = operation == &lw_operations[LW_OPERATION_eigh];
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
-    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0 || check_square(operation, x) < 0) {
+    if (dtype < 0 || lw_cast_operand(x, dtype) < 0 || check_square(x) < 0) {
         return NULL;
     }
     int ndim = x->ndim;
@@ -31,8 +31,7 @@ static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_
     lw_tensor *results[2] = {NULL, NULL};
     PyObject *made = NULL;
     for (int i = 0; i < 1 + with_vectors; i++) {
-        results[i] =
-            lw_prepare_output(operation->name, NULL, operation->results[dtype], ndim - 1 + i, x->shape, x, 1, 0, place);
+        results[i] = lw_prepare_output(NULL, operation->results[dtype], ndim - 1 + i, x->shape, x, 1, 0, place);
         if (!results[i]) {
             goto done;
         }
@@ -48,7 +47,7 @@ static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_
     void *outputs[2] = {results[0]->data, with_vectors ? results[1]->data : NULL};
     int64_t work = results[0]->size * layout.n * layout.n;
     if (results[0]->size &&
-        lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, NULL, work) < 0) {
+        lw_run(place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, NULL, work) < 0) {
         goto done;
     }
     if (with_vectors) {

@@ -138,7 +138,7 @@ static int cast_operands(const lw_operation *operation, lw_operand *operands, in
         if (!operands[i].data) {
             fill_absent(&operation->inputs[i], &operands[i], dtype);
         } else if ((operands[i].weakness != LW_STRONG || operands[i].dtype != input_dtype) &&
-                   lw_cast_operand(operation->name, &operands[i], input_dtype) < 0) {
+                   lw_cast_operand(&operands[i], input_dtype) < 0) {
             return -1;
         }
     }
@@ -153,9 +153,9 @@ static int refuses_negative_power(const lw_operation *operation, const lw_operan
         return 0;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: expected an exponent of at least 0 for int32, got %lld; give it as a float, %lld.0, or convert "
+                 "expected an exponent of at least 0 for int32, got %lld; give it as a float, %lld.0, or convert "
                  "the base to a float dtype with astype",
-                 operation->name, (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
+                 (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
     return 1;
 }
 
@@ -179,13 +179,13 @@ static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *
     int ndim = operands[0].ndim;
     if (!is_one_row(operands + 1, count - 1, ndim, shape)) {
         shape = broadcast;
-        ndim = lw_broadcast_shape(operation->name, operands, count, broadcast);
+        ndim = lw_broadcast_shape(operands, count, broadcast);
         if (ndim < 0) {
             return NULL;
         }
     }
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape,
-                                       operands, count, operation->in_place, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], ndim, shape, operands, count,
+                                       operation->in_place, place);
     return run_elementwise(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 
@@ -215,8 +215,8 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
  * lw_operand. */
 static PyObject *compute_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place place) {
     lw_tensor *first = (lw_tensor *)inputs[0];
-    lw_tensor *out = lw_tensor_new(operation->name, operation->results[first->dtype], first->ndim, first->shape,
-                                   place.backend, place.committed);
+    lw_tensor *out =
+        lw_tensor_new(operation->results[first->dtype], first->ndim, first->shape, place.backend, place.committed);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -231,7 +231,7 @@ static PyObject *compute_uniform(const lw_operation *operation, PyObject *const 
     }
     layout.strides[operation->input_count][0] = lw_item_size(out->dtype);
     void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][first->dtype], &layout, data, outputs, NULL,
+    if (lw_run(place.backend, operation->kernels[0][first->dtype], &layout, data, outputs, NULL,
                out->size << (2 * operation->complexity)) < 0) {
         Py_DECREF((PyObject *)out);
         return NULL;
@@ -258,32 +258,32 @@ static const lw_operation *cast_operation(int from, int to, int *kernel) {
     return operation;
 }
 
-lw_tensor *lw_cast(const char *name, const lw_operand *operand, int dtype) {
+lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
     lw_place place;
-    lw_outcome status = lw_resolve_place(name, operand, 1, &place);
+    lw_outcome status = lw_resolve_place(operand, 1, &place);
     if (status != LW_DONE) {
         if (status == LW_NEEDS_PYTHON) {
             PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                         "%s: expected a CPU backend, got %s, which cannot compute with tensors in this version", name,
+                         "expected a CPU backend, got %s, which cannot compute with tensors in this version",
                          lw_backend_name(place.backend));
         }
         return NULL;
     }
-    lw_tensor *out = lw_tensor_new(name, dtype, operand->ndim, operand->shape, place.backend, place.committed);
+    lw_tensor *out = lw_tensor_new(dtype, operand->ndim, operand->shape, place.backend, place.committed);
     int kernel;
     const lw_operation *operation = cast_operation(operand->dtype, dtype, &kernel);
     return (lw_tensor *)run_elementwise(out, operation, place, kernel, operand, NULL);
 }
 
-int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
+int lw_copy_into(lw_tensor *target, lw_operand *source) {
     int64_t shape[LW_MAX_NDIM];
     lw_operand both[2];
     if (target->read_only) {
         PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                     "%s: expected a writable tensor, got a read-only one; write to a copy of it", name);
+                     "expected a writable tensor, got a read-only one; write to a copy of it");
         return -1;
     }
-    if (source->weakness != LW_STRONG && lw_cast_operand(name, source, target->dtype) < 0) {
+    if (source->weakness != LW_STRONG && lw_cast_operand(source, target->dtype) < 0) {
         return -1;
     }
     lw_operand_from_tensor(target, &both[0]);
@@ -293,7 +293,7 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
         both[1].strides++;
         both[1].ndim--;
     }
-    int ndim = lw_broadcast_shape(name, both, 2, shape);
+    int ndim = lw_broadcast_shape(both, 2, shape);
     if (ndim < 0) {
         return -1;
     }
@@ -303,15 +303,15 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
     }
     if (!fits) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a value that broadcasts to shape %s, got shape %s",
-                     name, lw_shape_text(expected, target->ndim, target->shape),
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a value that broadcasts to shape %s, got shape %s",
+                     lw_shape_text(expected, target->ndim, target->shape),
                      lw_shape_text(got, source->ndim, source->shape));
         return -1;
     }
     lw_place place = {target->backend, target->committed};
     lw_tensor *copied = NULL;
     if (lw_overlaps(target, &both[1])) { /* x[1:] = x[:-1] would read overwritten elements */
-        copied = lw_cast(name, &both[1], target->dtype);
+        copied = lw_cast(&both[1], target->dtype);
         if (!copied) {
             return -1;
         }
@@ -327,14 +327,12 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
 }
 
 PyObject *lw_call_cast(const lw_arguments *arguments) {
-    const char *name = arguments->operation->name;
-    int dtype =
-        lw_parse_dtype(name, arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
+    int dtype = lw_parse_dtype(arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
     if (dtype < 0) {
         return NULL;
     }
     PyObject *copy = arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_BOOL)];
-    int copies = copy ? lw_parse_bool(name, "copy", copy) : 1;
+    int copies = copy ? lw_parse_bool("copy", copy) : 1;
     if (copies < 0) {
         return NULL;
     }
@@ -344,15 +342,15 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
         return x;
     }
     lw_operand operand;
-    lw_outcome status = lw_read_operand(name, x, &operand);
+    lw_outcome status = lw_read_operand(x, &operand);
     PyObject *result = NULL;
     if (status == LW_DONE) {
         /* Convert a Python number to the dtype of its Python type (int64 for an int), then cast it like a tensor. */
         int own_dtype = operand.weakness == LW_WEAK_BOOL  ? LW_BOOL
                         : operand.weakness == LW_WEAK_INT ? LW_INT64
                                                           : LW_FLOAT64;
-        if (operand.weakness == LW_STRONG || lw_cast_operand(name, &operand, own_dtype) == 0) {
-            result = (PyObject *)lw_cast(name, &operand, dtype);
+        if (operand.weakness == LW_STRONG || lw_cast_operand(&operand, own_dtype) == 0) {
+            result = (PyObject *)lw_cast(&operand, dtype);
         }
     }
     lw_release_operands(&operand, 1);

@@ -42,19 +42,38 @@ PyObject *lw_describe(PyObject *object) {
 
 PyObject *lw_error_class(lw_error error) { return classes[error]; }
 
-void lw_raise_no_memory(const char *operation, int64_t bytes) {
-    PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                 "%s: cannot allocate %lld bytes; use smaller arrays, or release some", operation, (long long)bytes);
+void lw_name_error(const char *operation) {
+    if (!PyErr_ExceptionMatches(classes[LW_ANY_ERROR])) {
+        return;
+    }
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyObject *name = PyObject_GetAttrString(error, "operation");
+    if (name && !PyObject_IsTrue(name)) {
+        Py_DECREF(name);
+        name = PyUnicode_FromString(operation);
+        if (name) {
+            PyObject_SetAttrString(error, "operation", name);
+        }
+    }
+    Py_XDECREF(name);
+    PyErr_Restore(type, error, traceback);
 }
 
-void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent) {
+void lw_raise_no_memory(int64_t bytes) {
+    PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
+                 "cannot allocate %lld bytes; use smaller arrays, or release some", (long long)bytes);
+}
+
+void lw_raise_index(int64_t index, int axis, int64_t extent) {
     if (axis == LW_FLATTENED) {
         PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "%s: expected indices within the flattened tensor of extent %lld, got %lld", operation,
-                     (long long)extent, (long long)index);
+                     "expected indices within the flattened tensor of extent %lld, got %lld", (long long)extent,
+                     (long long)index);
     } else {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected indices within axis %d of extent %lld, got %lld",
-                     operation, axis, (long long)extent, (long long)index);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected indices within axis %d of extent %lld, got %lld", axis,
+                     (long long)extent, (long long)index);
     }
 }
 

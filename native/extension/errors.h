@@ -1,4 +1,5 @@
-/* Raises the errors of lanewise/errors.py. Messages read `operation: expected WHAT, got WHAT; do WHAT`. */
+/* Raises the errors of lanewise/errors.py. Messages read `expected WHAT, got WHAT; do WHAT`. The functions that Python
+ * calls, and only those, put the operation's name before them, by lw_named(). */
 #pragma once
 
 #include "pyabi.h"
@@ -31,12 +32,32 @@ PyObject *lw_error_class(lw_error error);
  * Must be called with no error set. Returns a borrowed reference for %S of PyErr_Format, valid until the next call. */
 PyObject *lw_describe(PyObject *object);
 
-void lw_raise_no_memory(const char *operation, int64_t bytes);
+/* Sets the attribute `operation` of the current exception; its str() begins with that name. Does nothing if the
+ * attribute is already set, or the exception is not one of lanewise/errors.py. */
+void lw_name_error(const char *operation);
+/* Returns the result of a function, or NULL after naming its error. */
+static inline PyObject *lw_named(const char *operation, PyObject *result) {
+    if (!result) {
+        lw_name_error(operation);
+    }
+    return result;
+}
+/* Define named_<function> for a table of methods: the same function, with its errors named. */
+#define LW_NAMED(operation, function)                                       \
+    static PyObject *named_##function(PyObject *self, PyObject *argument) { \
+        return lw_named(operation, function(self, argument));               \
+    }
+#define LW_NAMED_FAST(operation, function)                                                            \
+    static PyObject *named_##function(PyObject *self, PyObject *const *arguments, Py_ssize_t count) { \
+        return lw_named(operation, function(self, arguments, count));                                 \
+    }
+
+void lw_raise_no_memory(int64_t bytes);
 
 /* Raises the error for an index outside its axis. If `axis` is LW_FLATTENED, the index refers to
  * the flattened tensor. */
 enum { LW_FLATTENED = -1 };
-void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent);
+void lw_raise_index(int64_t index, int axis, int64_t extent);
 
 /* Writes a shape as Python prints it, "(3, 4)", into `text`, and returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };

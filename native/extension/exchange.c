@@ -13,9 +13,9 @@ static void release_view(lw_storage *storage) {
 
 /* Returns a tensor on the memory of a buffer; the buffer stays exported as long as the tensor's storage exists.
  * Elements of uint8 are copied instead, and so are integer scalars of a dtype that Lanewise does not have. */
-static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, int dtype) {
+static lw_tensor *tensor_from_buffer(PyObject *object, int dtype) {
     lw_operand operand = {.has_view = 0, .owned = NULL};
-    if (lw_read_buffer(operation, object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
+    if (lw_read_buffer(object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
         lw_release_operand(&operand);
         return NULL;
     }
@@ -24,7 +24,7 @@ static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, in
     }
     if (operand.weakness != LW_STRONG) {
         PyObject *number = PyNumber_Index(object);
-        lw_tensor *tensor = number ? lw_tensor_from_numbers(operation, number, dtype) : NULL;
+        lw_tensor *tensor = number ? lw_tensor_from_numbers(number, dtype) : NULL;
         Py_XDECREF(number);
         return tensor;
     }
@@ -53,32 +53,32 @@ static int holds_numbers(PyObject *object) {
 
 /* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as int32 unless `dtype` is
  * float32. */
-static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
+static lw_tensor *read_object(PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
         return (lw_tensor *)object;
     }
     if (holds_numbers(object)) {
-        return lw_tensor_from_numbers(operation, object, dtype);
+        return lw_tensor_from_numbers(object, dtype);
     }
-    return PyObject_CheckBuffer(object) ? tensor_from_buffer(operation, object, dtype) : NULL;
+    return PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype) : NULL;
 }
 
-lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) { return read_object(operation, object, -1); }
+lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, -1); }
 
 /* from_object(object, dtype or None, copy or None): implements asarray for objects that the extension can read. Returns
  * NotImplemented for other objects. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 3) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_object: expected (object, dtype, copy)");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (object, dtype, copy)");
     }
     PyObject *object = arguments[0];
-    int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype("asarray", arguments[1]);
+    int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype(arguments[1]);
     if (dtype < 0 && arguments[1] != Py_None) {
         return NULL;
     }
-    lw_tensor *tensor = read_object("asarray", object, dtype);
+    lw_tensor *tensor = read_object(object, dtype);
     if (!tensor) {
         if (PyErr_Occurred()) {
             return NULL;
@@ -91,12 +91,12 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
         return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "asarray: copy=False, but these elements have to be copied or converted; leave out copy");
+                            "copy=False, but these elements have to be copied or converted; leave out copy");
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;
         lw_operand_from_tensor(tensor, &operand);
-        lw_tensor *copy = lw_cast("asarray", &operand, dtype < 0 ? tensor->dtype : dtype);
+        lw_tensor *copy = lw_cast(&operand, dtype < 0 ? tensor->dtype : dtype);
         Py_DECREF((PyObject *)tensor);
         tensor = copy;
     }
@@ -107,13 +107,13 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
 static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int64_t shape[LW_MAX_NDIM];
-    int dtype = count == 3 ? lw_parse_dtype("from_bytes", arguments[1]) : -1;
-    int ndim = dtype < 0 ? -1 : lw_parse_shape("from_bytes", "shape", arguments[2], shape);
+    int dtype = count == 3 ? lw_parse_dtype(arguments[1]) : -1;
+    int ndim = dtype < 0 ? -1 : lw_parse_shape("shape", arguments[2], shape);
     Py_buffer view;
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred()
                    ? NULL
-                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_bytes: expected (bytes, dtype, shape)");
+                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (bytes, dtype, shape)");
     }
     int committed;
     int backend = lw_host_backend(&committed);
@@ -121,14 +121,13 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     for (int i = 0; i < ndim; i++) {
         valid &= shape[i] >= 0;
     }
-    lw_tensor *tensor = valid ? lw_tensor_new("from_bytes", dtype, ndim, shape, backend, committed) : NULL;
+    lw_tensor *tensor = valid ? lw_tensor_new(dtype, ndim, shape, backend, committed) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
         char text[LW_SHAPE_TEXT];
-        PyErr_Format(
-            lw_error_class(LW_ARGUMENT_ERROR),
-            "from_bytes: expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and "
-            "%zd bytes",
-            lw_shape_text(text, ndim, shape), view.len);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and "
+                     "%zd bytes",
+                     lw_shape_text(text, ndim, shape), view.len);
         Py_XDECREF((PyObject *)tensor);
         tensor = NULL;
     }
@@ -211,9 +210,9 @@ int lw_exchange_slots(PyType_Slot *slots) {
     return 2;
 }
 
-PyObject *lw_refuse_device(const char *operation) {
+PyObject *lw_refuse_device(void) {
     return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                        "%s: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")", operation);
+                        "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
 }
 
 static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {
@@ -234,43 +233,46 @@ static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data)
 static PyObject *to_list(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : lw_refuse_device("tolist");
+    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : lw_named("tolist", lw_refuse_device());
 }
 
 static PyObject *item(PyObject *self, PyObject *unused) {
     (void)unused;
-    return lw_single_item(self, "item");
+    return lw_named("item", lw_single_item(self, "select one with an index"));
 }
 
-static lw_tensor *copy_row_major(const char *operation, lw_tensor *tensor) {
+static lw_tensor *copy_row_major(lw_tensor *tensor) {
     lw_operand operand;
     lw_operand_from_tensor(tensor, &operand);
-    return lw_cast(operation, &operand, tensor->dtype);
+    return lw_cast(&operand, tensor->dtype);
 }
 
 static PyObject *copy(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? (PyObject *)copy_row_major("copy", tensor) : lw_refuse_device("copy");
+    PyObject *copied = lw_is_host(tensor->backend) ? (PyObject *)copy_row_major(tensor) : lw_refuse_device();
+    return lw_named("copy", copied);
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
     if (!lw_is_host(tensor->backend)) {
-        return lw_refuse_device("tobytes");
+        return lw_refuse_device();
     }
     lw_tensor *flat = tensor;
     if (tensor->contiguous) {
         Py_INCREF(self);
     } else {
-        flat = copy_row_major("tobytes", tensor);
+        flat = copy_row_major(tensor);
     }
     PyObject *bytes =
         flat ? PyBytes_FromStringAndSize(flat->data, (Py_ssize_t)(flat->size * lw_item_size(flat->dtype))) : NULL;
     Py_XDECREF((PyObject *)flat);
     return bytes;
 }
+
+LW_NAMED("tobytes", to_bytes)
 
 static PyObject *data_pointer(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -285,7 +287,7 @@ PyMethodDef lw_exchange_methods[] = {
     {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers."},
     {"item", item, METH_NOARGS, "item($self, /)\n--\n\nThe element of a tensor of size 1, as a Python number."},
     {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy in new memory."},
-    {"tobytes", to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
+    {"tobytes", named_to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
     {"_data_pointer", data_pointer, METH_NOARGS, NULL},
     {"_shares_storage", shares_memory, METH_O, NULL},
     {"__dlpack__", (PyCFunction)(void *)lw_dlpack_export, METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -293,9 +295,12 @@ PyMethodDef lw_exchange_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+LW_NAMED_FAST("asarray", from_object)
+LW_NAMED_FAST("from_bytes", from_bytes)
+
 PyMethodDef lw_exchange_functions[] = {
-    {"from_object", (PyCFunction)(void *)from_object, METH_FASTCALL, NULL},
-    {"from_bytes", (PyCFunction)(void *)from_bytes, METH_FASTCALL, NULL},
+    {"from_object", (PyCFunction)(void *)named_from_object, METH_FASTCALL, NULL},
+    {"from_bytes", (PyCFunction)(void *)named_from_bytes, METH_FASTCALL, NULL},
     {"from_dlpack_capsule", lw_dlpack_import, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

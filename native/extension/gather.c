@@ -6,28 +6,28 @@
 
 /* Converts indices to int32. Raises an error for int64 indices beyond int32, and for other dtypes. `axis` is as in
  * lw_raise_index(). */
-static int convert_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
+static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
-        return lw_cast_operand(operation, indices, LW_INT32);
+        return lw_cast_operand(indices, LW_INT32);
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
         int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected indices of int32 or int64, got %s; use astype",
-                     operation, indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected indices of int32 or int64, got %s; use astype",
+                     indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
         return -1;
     }
-    lw_tensor *wide = lw_cast(operation, indices, LW_INT64);
+    lw_tensor *wide = lw_cast(indices, LW_INT64);
     const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
     for (int64_t i = 0; wide && i < wide->size; i++) {
         if (values[i] != (int32_t)values[i]) {
-            lw_raise_index(operation, values[i], axis, extent);
+            lw_raise_index(values[i], axis, extent);
             Py_DECREF((PyObject *)wide);
             return -1;
         }
     }
     Py_XDECREF((PyObject *)wide);
-    return wide ? lw_cast_operand(operation, indices, LW_INT32) : -1;
+    return wide ? lw_cast_operand(indices, LW_INT32) : -1;
 }
 
 /* What a kernel iterates over: the shape of the result, and for each of its dimensions the strides of x and of the
@@ -41,12 +41,11 @@ typedef struct gather_plan {
 } gather_plan;
 
 /* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
-static int plan_take(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
-                     gather_plan *result) {
+static int plan_take(const lw_operand *x, const lw_operand *indices, int axis, gather_plan *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
     if (result->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a result of at most %d dimensions, got %d",
-                     operation, LW_MAX_NDIM, result->ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a result of at most %d dimensions, got %d", LW_MAX_NDIM,
+                     result->ndim);
         return -1;
     }
     int position = 0;
@@ -72,18 +71,17 @@ static int plan_take(const char *operation, const lw_operand *x, const lw_operan
 
 /* Plans the operation take_along_axis: there is one index per element of the result. x and the indices broadcast along
  * all axes but the indexed one. */
-static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
-                                gather_plan *result) {
+static int plan_take_along_axis(const lw_operand *x, const lw_operand *indices, int axis, gather_plan *result) {
     if (x->ndim != indices->ndim) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected indices with %d dimensions, like x, got %d",
-                     operation, x->ndim, indices->ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected indices with %d dimensions, like x, got %d", x->ndim,
+                     indices->ndim);
         return -1;
     }
     int64_t shape[LW_MAX_NDIM];
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
     shape[axis] = indices->shape[axis];
     lw_operand both[2] = {*indices, {.data = x->data, .ndim = x->ndim, .shape = shape, .strides = x->strides}};
-    result->ndim = lw_broadcast_shape(operation, both, 2, result->shape);
+    result->ndim = lw_broadcast_shape(both, 2, result->shape);
     if (result->ndim < 0) {
         return -1;
     }
@@ -104,13 +102,13 @@ static void fill_gather_layout(lw_layout *layout, const gather_plan *shape, cons
 }
 
 /* Makes x one-dimensional: a view if it is contiguous, else a row-major copy. */
-static int flatten(const char *operation, lw_operand *x) {
+static int flatten(lw_operand *x) {
     int64_t size = 1;
     for (int i = 0; i < x->ndim; i++) {
         size *= x->shape[i];
     }
     if (x->ndim != 1 && !x->contiguous) {
-        lw_tensor *copy = lw_cast(operation, x, x->dtype);
+        lw_tensor *copy = lw_cast(x, x->dtype);
         if (!copy) {
             return -1;
         }
@@ -135,7 +133,7 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *axis = arguments->parameters[position];
     if (operation->parameters[position].default_is_none && (!axis || axis == Py_None)) {
-        return flatten(operation->name, x);
+        return flatten(x);
     }
     return lw_parse_axis_parameter(arguments, x->ndim);
 }
@@ -143,22 +141,21 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
 static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *indices = &operands[1];
-    if (x->weakness != LW_STRONG && lw_cast_operand(operation->name, x, lw_computed_dtype(operation, x, 1)) < 0) {
+    if (x->weakness != LW_STRONG && lw_cast_operand(x, lw_computed_dtype(operation, x, 1)) < 0) {
         return NULL;
     }
     gather_plan shape;
     int given_ndim = x->ndim, axis = resolve_gather_axis(arguments, x);
     int named = x->ndim == given_ndim ? axis : LW_FLATTENED;
-    if (axis < 0 || convert_indices(operation->name, indices, named, x->shape[axis]) < 0) {
+    if (axis < 0 || convert_indices(indices, named, x->shape[axis]) < 0) {
         return NULL;
     }
     shape.parameters[2].i = named;
     int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
-    if ((along ? plan_take_along_axis : plan_take)(operation->name, x, indices, axis, &shape) < 0) {
+    if ((along ? plan_take_along_axis : plan_take)(x, indices, axis, &shape) < 0) {
         return NULL;
     }
-    lw_tensor *out =
-        lw_prepare_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -173,25 +170,23 @@ PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_op
 /* Writes `values`, which have the target's dtype, to the positions `indices` along the axis. If an index is out of
  * range, writes nothing. */
 static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
-    static const char name[] = "put";
     const lw_operation *operation = &lw_operations[LW_OPERATION_put];
     lw_operand x;
     gather_plan shape;
     lw_operand_from_tensor(target, &x);
     shape.parameters[2].i = axis;
-    if (convert_indices(name, indices, axis, target->shape[axis]) < 0 ||
-        plan_take(name, &x, indices, axis, &shape) < 0) {
+    if (convert_indices(indices, axis, target->shape[axis]) < 0 || plan_take(&x, indices, axis, &shape) < 0) {
         return -1;
     }
     lw_operand both[2] = {*values, {.data = x.data, .ndim = (int8_t)shape.ndim, .shape = shape.shape}};
     int64_t broadcast[LW_MAX_NDIM];
-    int ndim = lw_broadcast_shape(name, both, 2, broadcast);
+    int ndim = lw_broadcast_shape(both, 2, broadcast);
     if (ndim < 0) {
         return -1;
     }
     if (ndim != shape.ndim || memcmp(broadcast, shape.shape, sizeof(int64_t) * (size_t)ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "put: expected values that broadcast to shape %s, got shape %s",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected values that broadcast to shape %s, got shape %s",
                      lw_shape_text(expected, shape.ndim, shape.shape), lw_shape_text(got, values->ndim, values->shape));
         return -1;
     }
@@ -208,8 +203,8 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
     fill_gather_layout(&layout, &shape, strides, shape.x_strides);
     const void *inputs[2] = {values->data, indices->data};
     void *outputs[1] = {target->data};
-    return lw_run(operation, target->backend, operation->kernels[0][target->dtype], &layout, inputs, outputs,
-                  shape.parameters, size);
+    return lw_run(target->backend, operation->kernels[0][target->dtype], &layout, inputs, outputs, shape.parameters,
+                  size);
 }
 
 /* Replaces an operand by a copy if it overlaps the target, because the kernel reads operands while it writes. */
@@ -217,7 +212,7 @@ static int copy_if_overlapping(const lw_tensor *target, lw_operand *operand) {
     if (!lw_overlaps(target, operand)) {
         return 0;
     }
-    lw_tensor *copied = lw_cast("put", operand, operand->dtype);
+    lw_tensor *copied = lw_cast(operand, operand->dtype);
     if (!copied) {
         return -1;
     }
@@ -231,28 +226,26 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "put: expected (target, indices, values, axis), with a tensor as target");
+                            "expected (target, indices, values, axis), with a tensor as target");
     }
     lw_tensor *target = (lw_tensor *)arguments[0];
     if (target->read_only) {
         return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "put: expected a writable tensor, got a read-only one; write to a copy of it");
+                            "expected a writable tensor, got a read-only one; write to a copy of it");
     }
-    int axis = lw_parse_axis("put", arguments[3], target->ndim);
+    int axis = lw_parse_axis(arguments[3], target->ndim);
     if (axis < 0) {
         return NULL;
     }
     lw_operand operands[2] = {{.has_view = 0}, {.has_view = 0}};
     int done = -1;
-    if (lw_read_operand("put", arguments[1], &operands[0]) == LW_DONE &&
-        lw_read_operand("put", arguments[2], &operands[1]) == LW_DONE &&
-        lw_cast_operand("put", &operands[1], target->dtype) == 0) {
+    if (lw_read_operand(arguments[1], &operands[0]) == LW_DONE &&
+        lw_read_operand(arguments[2], &operands[1]) == LW_DONE && lw_cast_operand(&operands[1], target->dtype) == 0) {
         if (copy_if_overlapping(target, &operands[0]) == 0 && copy_if_overlapping(target, &operands[1]) == 0) {
             done = put_values(target, &operands[0], &operands[1], axis);
         }
     } else if (!PyErr_Occurred()) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "put: expected indices and values that are tensors or buffers");
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected indices and values that are tensors or buffers");
     }
     lw_release_operands(operands, 2);
     if (done < 0) {
@@ -268,18 +261,17 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "mask_indices: expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
+                            "expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
                             lw_describe(object));
     }
     lw_operand operand;
     lw_operand_from_tensor(mask, &operand);
-    lw_tensor *flat = lw_cast("mask_indices", &operand, LW_BOOL);
+    lw_tensor *flat = lw_cast(&operand, LW_BOOL);
     int64_t count = 0;
     for (int64_t i = 0; flat && i < flat->size; i++) {
         count += flat->data[i] != 0;
     }
-    lw_tensor *result =
-        flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
+    lw_tensor *result = flat ? lw_tensor_new(LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
     for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
         positions[next] = (int32_t)i;
@@ -289,8 +281,11 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     return (PyObject *)result;
 }
 
+LW_NAMED_FAST("put", put_function)
+LW_NAMED("mask_indices", mask_indices_function)
+
 PyMethodDef lw_gather_functions[] = {
-    {"put", (PyCFunction)(void *)put_function, METH_FASTCALL, NULL},
-    {"mask_indices", mask_indices_function, METH_O, NULL},
+    {"put", (PyCFunction)(void *)named_put_function, METH_FASTCALL, NULL},
+    {"mask_indices", named_mask_indices_function, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -5,7 +5,6 @@
 #include "exchange.h"
 
 typedef struct selection {
-    const char *operation; /* getitem or setitem, for errors */
     char *data;
     int ndim;
     int64_t shape[LW_MAX_NDIM];
@@ -20,8 +19,8 @@ static int is_integer(PyObject *object) {
 
 static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a result of at most %d dimensions, got more",
-                     result->operation, LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a result of at most %d dimensions, got more",
+                     LW_MAX_NDIM);
         return LW_FAILED;
     }
     result->shape[result->ndim] = extent;
@@ -36,7 +35,7 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
     }
     int64_t extent = tensor->shape[axis];
     if (index < -extent || index >= extent) {
-        lw_raise_index(result->operation, index, axis, extent);
+        lw_raise_index(index, axis, extent);
         return LW_FAILED;
     }
     result->data += (index < 0 ? index + extent : index) * tensor->strides[axis];
@@ -45,12 +44,12 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
 
 /* Replaces Python's error about a slice by a Lanewise error. If a tensor in the slice has already raised a Lanewise
  * error, keeps that error. */
-static void reword_slice_error(const char *operation, PyObject *object) {
+static void reword_slice_error(PyObject *object) {
     lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
     if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(to), "%s: expected a slice of ints with a step other than 0, got %S", operation,
+        PyErr_Format(lw_error_class(to), "expected a slice of ints with a step other than 0, got %S",
                      lw_describe(object));
     }
 }
@@ -58,7 +57,7 @@ static void reword_slice_error(const char *operation, PyObject *object) {
 static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(object, &start, &stop, &step) < 0) {
-        reword_slice_error(result->operation, object);
+        reword_slice_error(object);
         return LW_FAILED;
     }
     Py_ssize_t length = PySlice_AdjustIndices((Py_ssize_t)tensor->shape[axis], &start, &stop, step);
@@ -92,14 +91,12 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
     }
     if (consumed > tensor->ndim) {
         char text[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d ind%s for shape %s, got %d",
-                     result->operation, tensor->ndim, tensor->ndim == 1 ? "ex" : "ices",
-                     lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
+                     tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
         return LW_FAILED;
     }
     if (ellipses > 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most one Ellipsis (...), got %d",
-                     result->operation, ellipses);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most one Ellipsis (...), got %d", ellipses);
         return LW_FAILED;
     }
     int axis = 0;
@@ -133,8 +130,8 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d items between the brackets, got %zd",
-                     result->operation, 2 * LW_MAX_NDIM + 1, count);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most %d items between the brackets, got %zd",
+                     2 * LW_MAX_NDIM + 1, count);
         return LW_FAILED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -147,9 +144,9 @@ static lw_tensor *view_of(lw_tensor *tensor, const selection *selection) {
     return lw_tensor_view(tensor, selection->data, selection->ndim, selection->shape, selection->strides);
 }
 
-static PyObject *get_item(PyObject *self, PyObject *key) {
+static PyObject *select_view(PyObject *self, PyObject *key) {
     lw_tensor *tensor = (lw_tensor *)self;
-    selection selection = {.operation = "getitem"};
+    selection selection;
     switch (select_key(tensor, key, &selection)) {
     case LW_DONE:
         return (PyObject *)view_of(tensor, &selection);
@@ -160,29 +157,31 @@ static PyObject *get_item(PyObject *self, PyObject *key) {
     }
 }
 
+static PyObject *get_item(PyObject *self, PyObject *key) { return lw_named("getitem", select_view(self, key)); }
+
 static int assign(lw_tensor *target, PyObject *value) {
     lw_operand operand = {.has_view = 0};
-    lw_outcome status = lw_read_operand("setitem", value, &operand);
+    lw_outcome status = lw_read_operand(value, &operand);
     int done = -1;
     if (status == LW_DONE) {
-        done = lw_copy_into("setitem", target, &operand);
+        done = lw_copy_into(target, &operand);
     } else if (status == LW_NEEDS_PYTHON) {
-        PyObject *converted = (PyObject *)lw_tensor_from_object("setitem", value);
+        PyObject *converted = (PyObject *)lw_tensor_from_object(value);
         if (!converted && !PyErr_Occurred()) { /* a DLPack object or a range, for example */
             PyObject *name = PyUnicode_FromString("value");
-            converted = name ? lw_call_hook("tensor_of", "setitem", name, value, NULL) : NULL;
+            converted = name ? lw_call_hook("tensor_of", NULL, name, value, NULL) : NULL;
             Py_XDECREF(name);
         }
         if (converted) {
             lw_operand_from_tensor((lw_tensor *)converted, &operand);
-            done = lw_copy_into("setitem", target, &operand);
+            done = lw_copy_into(target, &operand);
             Py_DECREF(converted);
         }
     }
     if (done < 0 && target->dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
         PyErr_Clear();
         PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                     "setitem: expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) "
+                     "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) "
                      "first",
                      lw_describe(value));
     }
@@ -190,19 +189,19 @@ static int assign(lw_tensor *target, PyObject *value) {
     return done;
 }
 
-static int set_item(PyObject *self, PyObject *key, PyObject *value) {
+static int assign_to(PyObject *self, PyObject *key, PyObject *value) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (!value) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "delitem: elements of a tensor cannot be deleted; select the elements to keep with an index");
+                     "elements of a tensor cannot be deleted; select the elements to keep with an index");
         return -1;
     }
     if (tensor->read_only) {
         PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                     "setitem: expected a writable tensor, got a read-only one; write to a copy of it");
+                     "expected a writable tensor, got a read-only one; write to a copy of it");
         return -1;
     }
-    selection selection = {.operation = "setitem"};
+    selection selection;
     lw_outcome status = lw_is_host(tensor->backend) ? select_key(tensor, key, &selection) : LW_NEEDS_PYTHON;
     if (status == LW_FAILED) {
         return -1;
@@ -218,11 +217,20 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
     return done;
 }
 
+static int set_item(PyObject *self, PyObject *key, PyObject *value) {
+    int done = assign_to(self, key, value);
+    if (done < 0) {
+        lw_name_error(value ? "setitem" : "delitem");
+    }
+    return done;
+}
+
 static Py_ssize_t length(PyObject *self) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim == 0) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "len: expected at least 1 dimension, got a 0-dimensional tensor");
+                     "expected at least 1 dimension, got a 0-dimensional tensor");
+        lw_name_error("len");
         return -1;
     }
     return (Py_ssize_t)tensor->shape[0];
@@ -236,14 +244,15 @@ static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     return entry;
 }
 
-static PyObject *iterate(PyObject *self) {
+static PyObject *make_iterator(PyObject *self) {
     if (((lw_tensor *)self)->ndim == 0) {
-        return PyErr_Format(
-            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-            "iter: expected at least 1 dimension, got a 0-dimensional tensor; call item() for its element");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "expected at least 1 dimension, got a 0-dimensional tensor; call item() for its element");
     }
     return PySeqIter_New(self);
 }
+
+static PyObject *iterate(PyObject *self) { return lw_named("iter", make_iterator(self)); }
 
 int lw_index_slots(PyType_Slot *slots) {
     slots[0] = (PyType_Slot){Py_mp_subscript, (void *)get_item};

@@ -24,8 +24,8 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
     if (operand->ndim >= least) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with at least %d dimension%s, got %d",
-                 operation->name, operation->inputs[input].name, least, least == 1 ? "" : "s", operand->ndim);
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with at least %d dimension%s, got %d",
+                 operation->inputs[input].name, least, least == 1 ? "" : "s", operand->ndim);
     return 1;
 }
 
@@ -33,8 +33,8 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
 static PyObject *refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a,
                                int b, const char *advice) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s, got %s %s and %s %s%s", operation->name,
-                        expected, operation->inputs[a].name, lw_shape_text(first, operands[a].ndim, operands[a].shape),
+    return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s, got %s %s and %s %s%s", expected,
+                        operation->inputs[a].name, lw_shape_text(first, operands[a].ndim, operands[a].shape),
                         operation->inputs[b].name, lw_shape_text(second, operands[b].ndim, operands[b].shape), advice);
 }
 
@@ -61,7 +61,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     for (int i = 0; i < 2; i++) {
         lw_leading_dimensions(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
-    layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
+    layout->batch_ndim = lw_broadcast_shape(leading, 2, layout->batch_shape);
     if (layout->batch_ndim < 0) { /* this error shows only leading dimensions: raise one with whole shapes */
         PyErr_Clear();
         refuse_shapes(operation, "batch dimensions (all but the last two) that broadcast", operands, 0, 1, "");
@@ -111,8 +111,7 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     if (has_columns) {
         shape[ndim++] = layout.n;
     }
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape,
-                                       operands, 2, 0, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], ndim, shape, operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -150,8 +149,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
     int64_t shape[LW_MAX_NDIM];
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
     shape[x->ndim - 1] = layout.n;
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape,
-                                       operands, 3, 0, place);
+    lw_tensor *out =
+        lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, shape, operands, 3, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -177,7 +176,7 @@ static PyObject *compute_matrix(const lw_arguments *arguments, lw_operand *opera
         return NULL;
     }
     for (int i = 0; i < operation->input_count; i++) {
-        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(&operands[i], dtype) < 0) {
             return NULL;
         }
     }

@@ -42,19 +42,18 @@ PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first,
     return result;
 }
 
-int lw_parse_dtype(const char *operation, PyObject *object) {
+int lw_parse_dtype(PyObject *object) {
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
         if (object == dtypes[dtype]) {
             return dtype;
         }
     }
     /* The hook knows other names of dtypes ("float32", float, dtypes of NumPy), and refuses all other objects. */
-    PyObject *code = lw_call_hook("dtype_code", operation, object, NULL, NULL);
+    PyObject *code = lw_call_hook("dtype_code", NULL, object, NULL, NULL);
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
     Py_XDECREF(code);
     if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_RuntimeError, "%s: expected a dtype's code from the hook dtype_code, got %zd", operation,
-                     dtype);
+        PyErr_Format(PyExc_RuntimeError, "expected a dtype's code from the hook dtype_code, got %zd", dtype);
         return -1;
     }
     return (int)dtype;

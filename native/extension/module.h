@@ -13,7 +13,7 @@ PyObject *lw_dtype_object(int dtype);
 PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first, PyObject *second, PyObject *third);
 
 /* Returns the dtype that an object names (a DType, "float32", float or a dtype of NumPy), or -1 with an error set. */
-int lw_parse_dtype(const char *operation, PyObject *object);
+int lw_parse_dtype(PyObject *object);
 
 /* Kernel libraries and the choice of a backend (backends.c). */
 LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */

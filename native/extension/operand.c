@@ -55,7 +55,7 @@ int lw_weaken_operand(lw_operand *operand) {
     return 0;
 }
 
-lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand) {
+lw_outcome lw_read_operand(PyObject *object, lw_operand *operand) {
     if (lw_is_tensor(object)) {
         lw_operand_from_tensor((lw_tensor *)object, operand);
         return lw_is_host(((lw_tensor *)object)->backend) ? LW_DONE : LW_NEEDS_PYTHON;
@@ -67,7 +67,7 @@ lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *
         return LW_DONE;
     }
     if (PyObject_CheckBuffer(object)) {
-        return lw_read_buffer(operation, object, LW_INT32, operand);
+        return lw_read_buffer(object, LW_INT32, operand);
     }
     return LW_NEEDS_PYTHON;
 }
@@ -168,14 +168,14 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
         int is_integer = own_dtype(&operands[i]) == LW_INT64;
         int also_int32 = is_integer && target == LW_FLOAT32 && operation->kernels[variant][LW_INT32] >= 0;
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", operation->name, dtypes,
+                     "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
                      lw_dtype_name(own_dtype(&operands[i])), name, name, lw_dtype_name(target),
                      also_int32 ? " or astype(" : "", also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");
         return;
     }
     PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "%s: expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", operation->name,
-                 dtypes, lw_dtype_name(computed), lw_dtype_name(target));
+                 "expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", dtypes,
+                 lw_dtype_name(computed), lw_dtype_name(target));
 }
 
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count) {
@@ -213,7 +213,7 @@ static uint16_t encode_half(double value) {
     return sign | (uint16_t)(((uint64_t)(exponent + 14) << 10) + significand);
 }
 
-static int encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
+static int encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     int is_real = weakness >= LW_WEAK_BIG_INT;
     double real = is_real ? value.f : (double)value.i;
     int64_t integer = is_real ? 0 : value.i;
@@ -225,20 +225,20 @@ static int encode(const char *operation, lw_weakness weakness, lw_scalar value, 
     case LW_INT64:
         if (weakness == LW_WEAK_FLOAT) {
             PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                         "%s: expected an int for dtype %s, got a float; use an int, or a float dtype", operation,
+                         "expected an int for dtype %s, got a float; use an int, or a float dtype",
                          lw_dtype_name(dtype));
             return -1;
         }
         if (weakness == LW_WEAK_BIG_INT) {
             PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
-                         operation, lw_dtype_name(dtype));
+                         "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
+                         lw_dtype_name(dtype));
             return -1;
         }
         if (dtype == LW_INT32 && integer != (int32_t)integer) {
             PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: expected a number within %s, got %lld; use a float, or a wider dtype", operation,
-                         lw_dtype_name(dtype), (long long)integer);
+                         "expected a number within %s, got %lld; use a float, or a wider dtype", lw_dtype_name(dtype),
+                         (long long)integer);
             return -1;
         }
         if (dtype == LW_INT32) {
@@ -259,17 +259,17 @@ static int encode(const char *operation, lw_weakness weakness, lw_scalar value, 
     }
 }
 
-int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
+int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     lw_float_modes modes = lw_float_modes_set_default();
-    int status = encode(operation, weakness, value, dtype, destination);
+    int status = encode(weakness, value, dtype, destination);
     lw_float_modes_restore(modes);
     return status;
 }
 
-int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
+int lw_cast_operand(lw_operand *operand, int dtype) {
     if (operand->weakness != LW_STRONG) {
         lw_scalar encoded = {.i = 0};
-        if (lw_encode(operation, operand->weakness, operand->scalar, dtype, &encoded) < 0) {
+        if (lw_encode(operand->weakness, operand->scalar, dtype, &encoded) < 0) {
             return -1;
         }
         operand->scalar = encoded;
@@ -280,7 +280,7 @@ int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
     if (operand->dtype == dtype) {
         return 0;
     }
-    lw_tensor *converted = lw_cast(operation, operand, dtype);
+    lw_tensor *converted = lw_cast(operand, dtype);
     if (!converted) {
         return -1;
     }

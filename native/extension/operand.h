@@ -34,10 +34,10 @@ typedef enum lw_outcome {
 } lw_outcome;
 
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
-lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand);
+lw_outcome lw_read_operand(PyObject *object, lw_operand *operand);
 /* Fills `operand` from an object with the buffer protocol. Lanewise has no dtype uint8: the elements of a uint8
  * buffer are copied to a new tensor of dtype `uint8_as` (int32 or float32), which the operand owns. */
-lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand);
+lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand);
 /* Fills `operand` from a Python bool, int or float. */
 void lw_operand_from_number(PyObject *number, lw_operand *operand);
 /* Fills `operand` from a tensor. */
@@ -89,11 +89,11 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
-int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);
+int lw_cast_operand(lw_operand *operand, int dtype);
 
 /* Reads a Python bool, int or float into `value`, and returns which of these it was. */
 lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
 
 /* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not
  * fit. */
-int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);
+int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination);

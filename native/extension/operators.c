@@ -33,7 +33,11 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
         return Py_NotImplemented;
     }
     PyObject *const inputs[2] = {a, b};
-    return lw_call_inputs(operation, inputs, NULL);
+    return lw_named(operation->name, lw_call_inputs(operation, inputs, NULL));
+}
+
+static PyObject *unary(const lw_operation *operation, PyObject *x) {
+    return lw_named(operation->name, lw_call_inputs(operation, &x, NULL));
 }
 
 /* Returns whether a += b can write the elements of a while it reads b: b must be a tensor of the same dtype and shape,
@@ -57,7 +61,7 @@ static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, P
 
 /* Computes an in-place operator, such as a += b. Keeps the dtype of a and writes to its elements, even if a is
  * strided. */
-static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
+static PyObject *compute_in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
         Py_INCREF(Py_NotImplemented);
@@ -65,8 +69,7 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     }
     if (target->read_only) {
         return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "%s: expected a writable tensor, got a read-only one; write the result to a new tensor",
-                            operation->name);
+                            "expected a writable tensor, got a read-only one; write the result to a new tensor");
     }
     PyObject *const inputs[2] = {a, b};
     int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
@@ -82,20 +85,19 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     if (computed->dtype != target->dtype) {
         int whole = operation == operations.divide && target->dtype == LW_INT32;
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= "
+                     "expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= "
                      "y, or use astype first%s",
-                     operation->name, lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
+                     lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
                      whole ? "; x //= y keeps int32" : "");
     } else if (computed->ndim != target->ndim ||
                memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(
-            lw_error_class(LW_SHAPE_ERROR),
-            "%s: expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
-            operation->name, lw_shape_text(expected, target->ndim, target->shape),
-            lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
+                     lw_shape_text(expected, target->ndim, target->shape),
+                     lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
     } else {
-        done = lw_copy_into(operation->name, target, &operand);
+        done = lw_copy_into(target, &operand);
     }
     Py_DECREF(result);
     if (done < 0) {
@@ -103,6 +105,10 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     }
     Py_INCREF(a);
     return a;
+}
+
+static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
+    return lw_named(operation->name, compute_in_place(operation, sign, a, b));
 }
 
 #define BINARY_SLOTS(operation, sign)                                                                          \
@@ -154,14 +160,14 @@ static PyObject *slot_inplace_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     return in_place(operations.pow, "**", a, b);
 }
 
-static PyObject *slot_negative(PyObject *x) { return lw_call_inputs(operations.negative, &x, NULL); }
-static PyObject *slot_absolute(PyObject *x) { return lw_call_inputs(operations.abs, &x, NULL); }
-static PyObject *slot_invert(PyObject *x) { return lw_call_inputs(operations.bitwise_invert, &x, NULL); }
+static PyObject *slot_negative(PyObject *x) { return unary(operations.negative, x); }
+static PyObject *slot_absolute(PyObject *x) { return unary(operations.abs, x); }
+static PyObject *slot_invert(PyObject *x) { return unary(operations.bitwise_invert, x); }
 
 static PyObject *slot_positive(PyObject *x) {
     lw_operand operand;
     lw_operand_from_tensor((lw_tensor *)x, &operand);
-    return (PyObject *)lw_cast("positive", &operand, operand.dtype);
+    return lw_named("positive", (PyObject *)lw_cast(&operand, operand.dtype));
 }
 
 static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
@@ -170,29 +176,28 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
     return binary(by_code[comparison], a, b);
 }
 
-PyObject *lw_single_item(PyObject *self, const char *what) {
+PyObject *lw_single_item(PyObject *self, const char *advice) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected a tensor of one element, got shape %s; %s",
-                            what, lw_shape_text(text, tensor->ndim, tensor->shape),
-                            strcmp(what, "bool") == 0 ? "use any(), all() or an index" : "select one with an index");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected a tensor of one element, got shape %s; %s",
+                            lw_shape_text(text, tensor->ndim, tensor->shape), advice);
     }
     if (!lw_is_host(tensor->backend)) {
-        return lw_refuse_device(what);
+        return lw_refuse_device();
     }
     return lw_item(tensor->dtype, tensor->data);
 }
 
 static int slot_bool(PyObject *x) {
-    PyObject *item = lw_single_item(x, "bool");
+    PyObject *item = lw_named("bool", lw_single_item(x, "use any(), all() or an index"));
     int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
 }
 
-static PyObject *convert_item(PyObject *x, const char *what, PyTypeObject *type) {
-    PyObject *item = lw_single_item(x, what);
+static PyObject *convert_item(PyObject *x, const char *name, PyTypeObject *type) {
+    PyObject *item = lw_named(name, lw_single_item(x, "select one with an index"));
     PyObject *result = item ? PyObject_CallFunctionObjArgs((PyObject *)type, item, NULL) : NULL;
     Py_XDECREF(item);
     return result;
@@ -201,24 +206,25 @@ static PyObject *convert_item(PyObject *x, const char *what, PyTypeObject *type)
 static PyObject *slot_int(PyObject *x) { return convert_item(x, "int", &PyLong_Type); }
 static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFloat_Type); }
 
-static PyObject *slot_index(PyObject *x) {
+static PyObject *whole_number(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
     if (tensor->ndim > 0 || (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64)) {
         char text[LW_SHAPE_TEXT];
         return PyErr_Format(
             lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-            "index: expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use "
+            "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use "
             "int(x)",
             lw_dtype_name(tensor->dtype), lw_shape_text(text, tensor->ndim, tensor->shape));
     }
-    return lw_single_item(x, "index");
+    return lw_single_item(x, "select one with an index");
 }
+
+static PyObject *slot_index(PyObject *x) { return lw_named("index", whole_number(x)); }
 
 /* value in x: returns whether any element equals the value. */
 static int slot_contains(PyObject *x, PyObject *value) {
     PyObject *equal = PyObject_RichCompare(x, value, Py_EQ);
-    PyObject *any =
-        equal && lw_is_tensor(equal) ? lw_call_inputs(&lw_operations[LW_OPERATION_any], &equal, NULL) : NULL;
+    PyObject *any = equal && lw_is_tensor(equal) ? unary(&lw_operations[LW_OPERATION_any], equal) : NULL;
     int found = any ? slot_bool(any)
                 : PyErr_Occurred()
                     ? -1

@@ -31,14 +31,12 @@ static int64_t reduced_extent(int ndim, const int64_t *shape, const uint8_t *red
 static int refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected an axis with at least one element, got an empty one; check the size before the call",
-                     operation->name);
+                     "expected an axis with at least one element, got an empty one; check the size before the call");
         return 1;
     }
     if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected an axis of at most 2147483647 elements, got %lld; split it", operation->name,
-                     (long long)extent);
+                     "expected an axis of at most 2147483647 elements, got %lld; split it", (long long)extent);
         return 1;
     }
     return 0;
@@ -87,10 +85,10 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *axes = index < 0 ? NULL : arguments->parameters[index];
     if (axes || index < 0 || operation->parameters[index].default_is_none) {
-        return lw_parse_axes(operation->name, axes, r->ndim, r->reduced);
+        return lw_parse_axes(axes, r->ndim, r->reduced);
     }
     axes = PyLong_FromLongLong(operation->parameters[index].default_value.i);
-    int status = axes ? lw_parse_axes(operation->name, axes, r->ndim, r->reduced) : -1;
+    int status = axes ? lw_parse_axes(axes, r->ndim, r->reduced) : -1;
     Py_XDECREF(axes);
     return status;
 }
@@ -99,7 +97,7 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
 static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
-    r->ndim = lw_broadcast_shape(operation->name, inputs, count, r->shape);
+    r->ndim = lw_broadcast_shape(inputs, count, r->shape);
     if (r->ndim < 0 || parse_reduction_axes(arguments, r) < 0) {
         return -1;
     }
@@ -109,8 +107,8 @@ static int resolve_reduction(const lw_arguments *arguments, const lw_operand *in
             if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: expected shapes that are equal along the reduced axes, got %s and %s",
-                             operation->name, lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
+                             "expected shapes that are equal along the reduced axes, got %s and %s",
+                             lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
                              lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
                 return -1;
             }
@@ -129,7 +127,7 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
     lw_scalar parameters[LW_MAX_PARAMETERS];
     int keepdims = 0;
     if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
-        keepdims = lw_parse_bool(operation->name, "keepdims", arguments->parameters[keepdims_parameter]);
+        keepdims = lw_parse_bool("keepdims", arguments->parameters[keepdims_parameter]);
     }
     if (keepdims < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
         resolve_reduction(arguments, x, &r) < 0) {
@@ -137,12 +135,11 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "%s: expected an int or None for axis, got %S; None flattens the tensor", operation->name,
-                            lw_describe(axes));
+                            "expected an int or None for axis, got %S; None flattens the tensor", lw_describe(axes));
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count), x, count);
     for (int i = 0; i < count; i++) {
-        if (dtype < 0 || lw_cast_operand(operation->name, &x[i], dtype) < 0) {
+        if (dtype < 0 || lw_cast_operand(&x[i], dtype) < 0) {
             return NULL;
         }
     }
@@ -157,8 +154,7 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
             shape[ndim++] = r.reduced[axis] ? 1 : r.shape[axis];
         }
     }
-    lw_tensor *out =
-        lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -178,8 +174,7 @@ static int check_row_operand(const lw_operation *operation, int input, const lw_
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "%s: expected %s of shape (%lld,), one value per element of a row, got %s", operation->name,
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s of shape (%lld,), one value per element of a row, got %s",
                  operation->inputs[input].name, (long long)row, lw_shape_text(got, operand->ndim, operand->shape));
     return -1;
 }
@@ -193,31 +188,30 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
     PyObject *axis_object = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
     if (x->ndim == 0 && !operation->takes_number) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: expected a tensor of at least 1 dimension, got a 0-dimensional one", operation->name);
+                            "expected a tensor of at least 1 dimension, got a 0-dimensional one");
     }
     if (axis_parameter >= 0 && operation->parameters[axis_parameter].default_is_none) {
         axis_object = axis_object == Py_None ? NULL : axis_object;
         if (!axis_object && x->ndim > 1) {
-            return PyErr_Format(
-                lw_error_class(LW_AXIS_ERROR),
-                "%s: expected an axis for a tensor of %d dimensions, got none; pass axis=", operation->name, x->ndim);
+            return PyErr_Format(lw_error_class(LW_AXIS_ERROR),
+                                "expected an axis for a tensor of %d dimensions, got none; pass axis=", x->ndim);
         }
     }
     int dimensions = x->ndim ? x->ndim : 1; /* a 0-dimensional tensor is a row of one element */
-    int axis = axis_object ? lw_parse_axis(operation->name, axis_object, dimensions) : dimensions - 1;
+    int axis = axis_object ? lw_parse_axis(axis_object, dimensions) : dimensions - 1;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count), operands, count);
     if (axis < 0 || dtype < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
         refuse_extent(operation, x->ndim ? x->shape[axis] : 1)) {
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        if (operands[i].data && (lw_cast_operand(operation->name, &operands[i], dtype) < 0 ||
+        if (operands[i].data && (lw_cast_operand(&operands[i], dtype) < 0 ||
                                  (i > 0 && check_row_operand(operation, i, &operands[i], x->shape[axis]) < 0))) {
             return NULL;
         }
     }
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape,
-                                       operands, count, operation->in_place, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, x->shape, operands, count,
+                                       operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

@@ -4,7 +4,7 @@
 #include "errors.h"
 #include <string.h>
 
-lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, int count, lw_place *place) {
+lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
     place->backend = -1;
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
@@ -12,8 +12,8 @@ lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, i
             if (place->backend >= 0 && lw_strict_backends) {
                 PyErr_Format(
                     lw_error_class(LW_BACKEND_ERROR),
-                    "%s: expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
-                    operation, lw_backend_name(place->backend), lw_backend_name(tensor->backend));
+                    "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
+                    lw_backend_name(place->backend), lw_backend_name(tensor->backend));
                 return LW_FAILED;
             }
             place->backend = tensor->backend > place->backend ? tensor->backend : place->backend;
@@ -37,20 +37,20 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
     }
     for (int i = 0; i < count && status == LW_DONE; i++) {
         if (inputs[i]) {
-            status = lw_read_operand(operation->name, inputs[i], &operands[i]);
+            status = lw_read_operand(inputs[i], &operands[i]);
         }
     }
     for (int i = 0; i < count && status == LW_DONE; i++) {
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
             char got[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with %d dimension%s, got shape %s; %s: %s",
-                         operation->name, input->name, input->ndim, input->ndim == 1 ? "" : "s",
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with %d dimension%s, got shape %s; %s: %s",
+                         input->name, input->ndim, input->ndim == 1 ? "" : "s",
                          lw_shape_text(got, operands[i].ndim, operands[i].shape), input->name, input->description);
             return LW_FAILED;
         }
     }
-    return status == LW_DONE ? lw_resolve_place(operation->name, operands, count, place) : status;
+    return status == LW_DONE ? lw_resolve_place(operands, count, place) : status;
 }
 
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute) {
@@ -63,7 +63,7 @@ PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compu
     return status == LW_NEEDS_PYTHON ? lw_call_python(arguments) : result;
 }
 
-int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape) {
+int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
     int ndim = 0;
     for (int i = 0; i < count; i++) {
         ndim = operands[i].data && operands[i].ndim > ndim ? operands[i].ndim : ndim;
@@ -83,9 +83,9 @@ int lw_broadcast_shape(const char *operation, const lw_operand *operands, int co
             } else if (extent != 1 && extent != shape[axis]) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: expected shapes that broadcast, got %s and %s; extents, compared from the last "
+                             "expected shapes that broadcast, got %s and %s; extents, compared from the last "
                              "axis, must be equal or 1",
-                             operation, lw_shape_text(first, ndim, shape),
+                             lw_shape_text(first, ndim, shape),
                              lw_shape_text(second, operands[i].ndim, operands[i].shape));
                 return -1;
             }
@@ -184,43 +184,40 @@ static int coincides(const lw_tensor *out, const lw_operand *operand) {
            memcmp(operand->strides, out->strides, sizeof(int64_t) * (size_t)out->ndim) == 0;
 }
 
-static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, int ndim, const int64_t *shape,
-                            const lw_operand *operands, int count, int in_place) {
+static lw_tensor *check_out(PyObject *object, int dtype, int ndim, const int64_t *shape, const lw_operand *operands,
+                            int count, int in_place) {
     if (!lw_is_tensor(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a tensor for out, got %S", operation,
-                     lw_describe(object));
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a tensor for out, got %S", lw_describe(object));
         return NULL;
     }
     lw_tensor *out = (lw_tensor *)object;
     if (out->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: expected a writable tensor for out, got a read-only one",
-                     operation);
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "expected a writable tensor for out, got a read-only one");
         return NULL;
     }
     if (out->dtype != dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected a tensor of dtype %s for out, got %s", operation,
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected a tensor of dtype %s for out, got %s",
                      lw_dtype_name(dtype), lw_dtype_name(out->dtype));
         return NULL;
     }
     if (out->ndim != ndim || memcmp(out->shape, shape, sizeof(int64_t) * (size_t)ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a tensor of shape %s for out, got %s", operation,
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a tensor of shape %s for out, got %s",
                      lw_shape_text(expected, ndim, shape), lw_shape_text(got, out->ndim, out->shape));
         return NULL;
     }
     if (!out->contiguous) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
-                     "... instead",
-                     operation);
+                     "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
+                     "... instead");
         return NULL;
     }
     for (int i = 0; i < count; i++) {
         if (lw_overlaps(out, &operands[i]) && !(i < in_place && coincides(out, &operands[i]))) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "%s: expected an out that shares no memory with the inputs, got one that overlaps input %d; "
+                         "expected an out that shares no memory with the inputs, got one that overlaps input %d; "
                          "copy the input first",
-                         operation, i + 1);
+                         i + 1);
             return NULL;
         }
     }
@@ -228,12 +225,12 @@ static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, 
     return out;
 }
 
-lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                             const lw_operand *operands, int count, int in_place, lw_place place) {
+lw_tensor *lw_prepare_output(PyObject *out, int dtype, int ndim, const int64_t *shape, const lw_operand *operands,
+                             int count, int in_place, lw_place place) {
     if (out) {
-        return check_out(operation, out, dtype, ndim, shape, operands, count, in_place);
+        return check_out(out, dtype, ndim, shape, operands, count, in_place);
     }
-    return lw_tensor_new(operation, dtype, ndim, shape, place.backend, place.committed);
+    return lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
 }
 
 PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
@@ -243,7 +240,7 @@ PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place pl
         inputs[i] = operands[i].data;
     }
     void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, kernel, layout, inputs, outputs, parameters, work) < 0) {
+    if (lw_run(place.backend, kernel, layout, inputs, outputs, parameters, work) < 0) {
         Py_DECREF((PyObject *)out);
         return NULL;
     }

@@ -9,16 +9,16 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     char got[LW_SHAPE_TEXT];
     if (x->ndim < 2 || x->shape[x->ndim - 1] % 2) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected x of shape (..., length, d) with an even d, got %s",
-                     operation->name, lw_shape_text(got, x->ndim, x->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected x of shape (..., length, d) with an even d, got %s",
+                     lw_shape_text(got, x->ndim, x->shape));
         return -1;
     }
     PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
-    int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
+    int axis = object ? lw_parse_axis(object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: expected axis to name any axis but the last, which holds the elements to rotate, got %S",
-                     operation->name, lw_describe(object));
+                     "expected axis to name any axis but the last, which holds the elements to rotate, got %S",
+                     lw_describe(object));
         return -1;
     }
     return axis;
@@ -31,7 +31,7 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
         return NULL;
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
-    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
+    if (dtype < 0 || lw_cast_operand(x, dtype) < 0) {
         return NULL;
     }
     int axis = position_axis(arguments, x);
@@ -39,14 +39,12 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
         return NULL;
     }
     if (parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
-        return PyErr_Format(
-            lw_error_class(LW_SHAPE_ERROR),
-            "%s: expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
-            "d / (d - 2) is undefined; use scaling='linear'",
-            operation->name);
+        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                            "expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
+                            "d / (d - 2) is undefined; use scaling='linear'");
     }
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x,
-                                       1, operation->in_place, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1,
+                                       operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

@@ -112,8 +112,9 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
     if (threads < 1 || threads > LW_MAX_THREADS) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "set_num_threads: expected an int from 1 to %d, got %zd",
-                            LW_MAX_THREADS, threads);
+        return lw_named("set_num_threads",
+                        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected an int from 1 to %d, got %zd",
+                                     LW_MAX_THREADS, threads));
     }
     lw_set_threads((int)threads);
     Py_INCREF(Py_None);
@@ -162,32 +163,30 @@ static size_t cache_bytes(void) {
     return bytes;
 }
 
-static void raise_status(const lw_operation *operation, lw_status status, const lw_context *context,
-                         const lw_scalar *parameters) {
+static void raise_status(lw_status status, const lw_context *context, const lw_scalar *parameters) {
     switch (status) {
     case LW_INTERRUPTED: /* PyErr_CheckSignals has set KeyboardInterrupt */
         break;
     case LW_NO_MEMORY:
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                     "%s: cannot allocate the kernel's scratch memory; use smaller arrays, or release some",
-                     operation->name);
+                     "cannot allocate the kernel's scratch memory; use smaller arrays, or release some");
         break;
     case LW_BAD_INDEX: /* only kernels run by gather.c: parameters[0] is the axis's extent, [2] its number */
-        lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
+        lw_raise_index(context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
-        PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "%s: the device failed: %s", operation->name, context->message);
+        PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "the device failed: %s", context->message);
     }
 }
 
-int lw_run(const lw_operation *operation, int backend, int kernel_index, const void *layout, const void *const *inputs,
-           void *const *outputs, const lw_scalar *parameters, int64_t work) {
+int lw_run(int backend, int kernel_index, const void *layout, const void *const *inputs, void *const *outputs,
+           const lw_scalar *parameters, int64_t work) {
     const lw_library *library = lw_libraries[backend]; /* NULL for a GPU backend */
     int has_kernel = library && kernel_index >= 0;
     lw_kernel *kernel = has_kernel ? ((lw_kernel *const *)&library->kernels)[kernel_index] : NULL;
     if (!kernel) {
-        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: expected a backend with a kernel for these dtypes, got %s",
-                     operation->name, lw_backend_name(backend));
+        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected a backend with a kernel for these dtypes, got %s",
+                     lw_backend_name(backend));
         return -1;
     }
     host host = {NULL, 0, 1};
@@ -214,6 +213,6 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     if (status == LW_OK) {
         return 0;
     }
-    raise_status(operation, status, &context, parameters);
+    raise_status(status, &context, parameters);
     return -1;
 }

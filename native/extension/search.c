@@ -4,13 +4,13 @@
 #include "exchange.h"
 #include "lanewise_operations.h"
 
-static int check_row(const char *operation, const lw_operand *row) {
+static int check_row(const lw_operand *row) {
     if (row->ndim == 1 && row->shape[0] <= INT32_MAX) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
     PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "%s: expected x1 of one dimension and at most 2147483647 elements, got shape %s", operation,
+                 "expected x1 of one dimension and at most 2147483647 elements, got shape %s",
                  lw_shape_text(got, row->ndim, row->shape));
     return -1;
 }
@@ -20,14 +20,14 @@ static PyObject *compute_search(const lw_arguments *arguments, lw_operand *opera
     lw_operand *row = &operands[0], *x = &operands[1];
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2), operands, 2);
     lw_scalar parameters[2 + LW_MAX_PARAMETERS];
-    if (check_row(operation->name, row) < 0 || dtype < 0 || lw_cast_operand(operation->name, row, dtype) < 0 ||
-        lw_cast_operand(operation->name, x, dtype) < 0 || lw_parse_kernel_parameters(arguments, parameters + 2) < 0) {
+    if (check_row(row) < 0 || dtype < 0 || lw_cast_operand(row, dtype) < 0 || lw_cast_operand(x, dtype) < 0 ||
+        lw_parse_kernel_parameters(arguments, parameters + 2) < 0) {
         return NULL;
     }
     parameters[0].i = row->shape[0];
     parameters[1].i = row->strides[0];
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape,
-                                       operands, 2, 0, place);
+    lw_tensor *out =
+        lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, x->shape, operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -43,31 +43,28 @@ static PyObject *compute_search(const lw_arguments *arguments, lw_operand *opera
                        16 * out->size * steps);
 }
 
-static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *sorter) {
+static int check_sorter(lw_tensor *row, const lw_tensor *sorter) {
     lw_operand operand;
     lw_operand_from_tensor(row, &operand);
-    if (check_row(operation, &operand) < 0) {
+    if (check_row(&operand) < 0) {
         return -1;
     }
     if (sorter->ndim == 1 && sorter->size == row->size) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
-                 operation, (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
+                 (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
     return -1;
 }
 
-/* Returns x1[sorter]. Calls the operation take, renamed to searchsorted so that errors show the user's call. */
+/* Returns x1[sorter]. */
 static PyObject *sort_by_sorter(const lw_arguments *arguments) {
-    const char *name = arguments->operation->name;
-    lw_operation take = lw_operations[LW_OPERATION_take];
-    take.name = name;
-    lw_tensor *row = lw_tensor_from_object(name, arguments->inputs[0]);
-    lw_tensor *sorter = row ? lw_tensor_from_object(name, arguments->inputs[2]) : NULL;
+    lw_tensor *row = lw_tensor_from_object(arguments->inputs[0]);
+    lw_tensor *sorter = row ? lw_tensor_from_object(arguments->inputs[2]) : NULL;
     PyObject *const inputs[2] = {(PyObject *)row, (PyObject *)sorter};
-    int fits = sorter && check_sorter(name, row, sorter) == 0;
-    PyObject *taken = fits ? lw_call_inputs(&take, inputs, NULL) : NULL;
+    int fits = sorter && check_sorter(row, sorter) == 0;
+    PyObject *taken = fits ? lw_call_inputs(&lw_operations[LW_OPERATION_take], inputs, NULL) : NULL;
     Py_XDECREF((PyObject *)row);
     Py_XDECREF((PyObject *)sorter);
     return taken;

@@ -46,12 +46,12 @@ PyObject *lw_item(int dtype, const char *data) {
 }
 
 /* Derives the shape from the first element of each level. read_level() checks the other elements. */
-static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
+static int guess_shape(PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (lw_is_sequence(object)) {
         if (ndim == LW_MAX_NDIM) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected lists nested at most %d deep, got deeper ones",
-                         operation, LW_MAX_NDIM);
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected lists nested at most %d deep, got deeper ones",
+                         LW_MAX_NDIM);
             return -1;
         }
         shape[ndim++] = lw_sequence_size(object);
@@ -64,7 +64,6 @@ static int guess_shape(const char *operation, PyObject *object, int64_t *shape) 
 }
 
 typedef struct reader {
-    const char *operation;
     int ndim;
     const int64_t *shape;
     int widest;      /* the highest lw_weakness among the numbers; LW_STRONG if there are none */
@@ -73,10 +72,10 @@ typedef struct reader {
     char *next;      /* where to write the next element; NULL while the list is only checked and its dtype determined */
 } reader;
 
-static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {
+static int read_number(PyObject *object, lw_weakness *weakness, lw_scalar *value) {
     if (!lw_is_int(object) && !lw_is_float(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected numbers in the list, got %S",
-                     reader->operation, lw_describe(object));
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected numbers in the list, got %S",
+                     lw_describe(object));
         return -1;
     }
     *weakness = lw_parse_number(object, value);
@@ -97,13 +96,13 @@ static int read_leaf(reader *reader, PyObject *object) {
     lw_weakness weakness;
     lw_scalar value;
     PyObject *number = item_or_self(object);
-    int result = number ? read_number(reader, number, &weakness, &value) : -1;
+    int result = number ? read_number(number, &weakness, &value) : -1;
     Py_XDECREF(number);
     if (result < 0) {
         return -1;
     }
     if (reader->next) {
-        result = lw_encode(reader->operation, weakness, value, reader->dtype, reader->next);
+        result = lw_encode(weakness, value, reader->dtype, reader->next);
         reader->next += lw_item_size(reader->dtype);
         return result;
     }
@@ -116,8 +115,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     int leaf = depth == reader->ndim;
     if (lw_is_sequence(object) == leaf || (!leaf && lw_sequence_size(object) != reader->shape[depth])) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected lists of equal length at each level, got a ragged list at depth %d",
-                     reader->operation, depth);
+                     "expected lists of equal length at each level, got a ragged list at depth %d", depth);
         return -1;
     }
     if (leaf) {
@@ -125,8 +123,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
         if (i >= lw_sequence_size(object)) { /* in case other code has shortened the list */
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read; pass a copy",
-                         reader->operation);
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "the list changed while it was read; pass a copy");
             return -1;
         }
         if (read_level(reader, lw_sequence_item(object, (Py_ssize_t)i), depth + 1) < 0) {
@@ -136,13 +133,13 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     return 0;
 }
 
-lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype) {
+lw_tensor *lw_tensor_from_numbers(PyObject *numbers, int dtype) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = guess_shape(operation, numbers, shape);
+    int ndim = guess_shape(numbers, shape);
     if (ndim < 0) {
         return NULL;
     }
-    reader reader = {.operation = operation, .ndim = ndim, .shape = shape};
+    reader reader = {.ndim = ndim, .shape = shape};
     if (read_level(&reader, numbers, 0) < 0) {
         return NULL;
     }
@@ -154,7 +151,7 @@ lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int 
     }
     int committed;
     int backend = lw_host_backend(&committed);
-    lw_tensor *tensor = lw_tensor_new(operation, dtype, ndim, shape, backend, committed);
+    lw_tensor *tensor = lw_tensor_new(dtype, ndim, shape, backend, committed);
     if (tensor) {
         reader.dtype = dtype;
         reader.next = tensor->data;

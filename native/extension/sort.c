@@ -8,19 +8,17 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
     int64_t extent = x->shape[axis];
     if (extent > INT32_MAX) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: expected an axis of at most 2147483647 elements, got %lld; split it", operation->name,
-                            (long long)extent);
+                            "expected an axis of at most 2147483647 elements, got %lld; split it", (long long)extent);
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
-    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
+    if (dtype < 0 || lw_cast_operand(x, dtype) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
-    lw_tensor *out =
-        lw_prepare_output(operation->name, out_argument, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
+    lw_tensor *out = lw_prepare_output(out_argument, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -53,26 +51,28 @@ static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "argsort_first: expected (x, count, axis, descending), with a tensor as x");
+                            "expected (x, count, axis, descending), with a tensor as x");
     }
     lw_operand x;
     lw_place place;
     lw_operand_from_tensor((lw_tensor *)arguments[0], &x);
     Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
-    int axis = lw_parse_axis("topk", arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
-    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place("topk", &x, 1, &place) == LW_FAILED) {
+    int axis = lw_parse_axis(arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
+    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place(&x, 1, &place) == LW_FAILED) {
         return NULL;
     }
     if (!lw_is_host(place.backend)) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "topk: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
+                            "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
     }
     PyObject *result = sort_along(&lw_operations[LW_OPERATION_argsort], &x, axis, first, descending, NULL, place);
     lw_release_operands(&x, 1);
     return result;
 }
 
+LW_NAMED_FAST("topk", argsort_first)
+
 PyMethodDef lw_sort_functions[] = {
-    {"argsort_first", (PyCFunction)(void *)argsort_first, METH_FASTCALL, NULL},
+    {"argsort_first", (PyCFunction)(void *)named_argsort_first, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

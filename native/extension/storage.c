@@ -120,8 +120,7 @@ static int read_cache_limit(void) {
 #endif
 
 /* Allocates a block from the system. Not inlined into lw_storage_new(), the hot path. */
-static __attribute__((noinline)) lw_storage *new_block(const char *operation, int64_t bytes, int index,
-                                                       size_t class_bytes) {
+static __attribute__((noinline)) lw_storage *new_block(int64_t bytes, int index, size_t class_bytes) {
     if (class_bytes >= LARGE && read_cache_limit() < 0) {
         return NULL;
     }
@@ -132,7 +131,7 @@ static __attribute__((noinline)) lw_storage *new_block(const char *operation, in
         retry_count += storage != NULL;
     }
     if (!storage) {
-        lw_raise_no_memory(operation, bytes);
+        lw_raise_no_memory(bytes);
         return NULL;
     }
     reserved_bytes += (int64_t)class_bytes;
@@ -141,14 +140,14 @@ static __attribute__((noinline)) lw_storage *new_block(const char *operation, in
     return storage;
 }
 
-lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
+lw_storage *lw_storage_new(int64_t bytes) {
     if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
-        lw_raise_no_memory(operation, bytes);
+        lw_raise_no_memory(bytes);
         return NULL;
     }
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
-    lw_storage *storage = pool[index].first ? pop_block(index) : new_block(operation, bytes, index, class_bytes);
+    lw_storage *storage = pool[index].first ? pop_block(index) : new_block(bytes, index, class_bytes);
     if (!storage) {
         return NULL;
     }
@@ -162,7 +161,7 @@ lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *)) {
     lw_storage *storage = malloc(sizeof(lw_storage));
     if (!storage) {
-        lw_raise_no_memory("asarray", sizeof(lw_storage));
+        lw_raise_no_memory(sizeof(lw_storage));
         return NULL;
     }
     *storage = (lw_storage){.references = 1,

@@ -52,18 +52,18 @@ static lw_tensor *allocate_tensor(void) {
     return tensor;
 }
 
-lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed) {
+lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed) {
     int64_t strides[LW_MAX_NDIM];
     int64_t item_size = lw_item_size(dtype);
     int64_t bytes = lw_row_major(ndim, shape, item_size, strides);
     if (bytes < 0) {
         char text[LW_SHAPE_TEXT];
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape", operation,
+                     "expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape",
                      lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
         return NULL;
     }
-    lw_storage *storage = lw_storage_new(operation, bytes);
+    lw_storage *storage = lw_storage_new(bytes);
     if (!storage) {
         return NULL;
     }
@@ -206,9 +206,9 @@ static PyObject *get_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim != 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "T: expected 2 dimensions, got %d; use mT to swap the last two, or permute_dims",
-                            tensor->ndim);
+        return lw_named("T", PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                                          "expected 2 dimensions, got %d; use mT to swap the last two, or permute_dims",
+                                          tensor->ndim));
     }
     int64_t shape[2] = {tensor->shape[1], tensor->shape[0]};
     int64_t strides[2] = {tensor->strides[1], tensor->strides[0]};
@@ -219,7 +219,8 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim < 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "mT: expected at least 2 dimensions, got %d", tensor->ndim);
+        return lw_named(
+            "mT", PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected at least 2 dimensions, got %d", tensor->ndim));
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (view) {
@@ -280,10 +281,11 @@ static PyMethodDef *join_methods(void) {
 
 static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)type, (void)arguments, (void)keywords;
-    return PyErr_Format(
-        lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-        "Tensor: expected a call of a function that creates tensors, got a call of the class; use asarray([1, 2]) "
-        "or zeros((2, 3))");
+    return lw_named(
+        "Tensor",
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "expected a call of a function that creates tensors, got a call of the class; use asarray([1, 2]) "
+                     "or zeros((2, 3))"));
 }
 
 int lw_tensor_setup(PyObject *module) {

@@ -36,7 +36,7 @@ struct lw_storage {
 
 /* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with
  * OutOfMemoryError set if memory runs out. */
-lw_storage *lw_storage_new(const char *operation, int64_t bytes);
+lw_storage *lw_storage_new(int64_t bytes);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 
@@ -65,8 +65,8 @@ static inline int64_t lw_item_size(int dtype) {
 const char *lw_dtype_name(int dtype);
 
 /* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
- * with an error set that names `operation`. */
-lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed);
+ * with an error set. */
+lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed);
 /* Returns a tensor that shares the storage of `base`, and adds a reference to that storage. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* Returns a tensor on `storage`. Takes over the caller's reference to the storage, even on failure. */

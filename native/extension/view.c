@@ -26,7 +26,7 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     }
     char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
     PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "reshape: expected a shape of %lld elements, as %s has, got %s; one extent may be -1", (long long)size,
+                 "expected a shape of %lld elements, as %s has, got %s; one extent may be -1", (long long)size,
                  lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape));
     return -1;
 }
@@ -85,7 +85,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
     }
     lw_operand operand;
     lw_operand_from_tensor(tensor, &operand);
-    lw_tensor *copy = lw_cast("reshape", &operand, tensor->dtype);
+    lw_tensor *copy = lw_cast(&operand, tensor->dtype);
     lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
     Py_XDECREF((PyObject *)copy);
     return result;
@@ -93,7 +93,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
 
 static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = lw_parse_shape("reshape", "shape", argument, shape);
+    int ndim = lw_parse_shape("shape", argument, shape);
     return ndim < 0 ? NULL : lw_reshape(tensor, ndim, shape);
 }
 
@@ -101,7 +101,7 @@ static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     (void)argument;
     if (tensor->ndim < 2) {
         char got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "matrix_transpose: expected x of shape (..., m, n), got %s",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected x of shape (..., m, n), got %s",
                      lw_shape_text(got, tensor->ndim, tensor->shape));
         return NULL;
     }
@@ -113,7 +113,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
     uint8_t seen[LW_MAX_NDIM] = {0};
     int count = tensor->ndim;
     if (argument && argument != Py_None) {
-        count = lw_parse_shape("permute_dims", "axes", argument, axes);
+        count = lw_parse_shape("axes", argument, axes);
     } else {
         for (int i = 0; i < count; i++) {
             axes[i] = count - 1 - i; /* reversed by default */
@@ -130,15 +130,15 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
         }
     }
     if (count >= 0 && !is_permutation) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: expected a permutation of %d axes, got %S",
-                     tensor->ndim, lw_describe(argument));
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected a permutation of %d axes, got %S", tensor->ndim,
+                     lw_describe(argument));
     }
     return count < 0 || !is_permutation ? NULL : lw_tensor_view(tensor, tensor->data, count, shape, strides);
 }
 
 static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
-    int ndim = lw_parse_shape("broadcast_to", "shape", argument, shape);
+    int ndim = lw_parse_shape("shape", argument, shape);
     if (ndim < 0) {
         return NULL;
     }
@@ -153,7 +153,7 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
         char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: expected a shape to which %s broadcasts%s, got %s",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a shape to which %s broadcasts%s, got %s",
                      lw_shape_text(own, tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
                      lw_shape_text(got, ndim, shape));
         return NULL;
@@ -167,12 +167,12 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expand_dims: expected an array of at most %d dimensions, got %d",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of at most %d dimensions, got %d",
                      LW_MAX_NDIM - 1, tensor->ndim);
         return NULL;
     }
     int axis = 0;
-    if (argument && (axis = lw_parse_axis("expand_dims", argument, tensor->ndim + 1)) < 0) {
+    if (argument && (axis = lw_parse_axis(argument, tensor->ndim + 1)) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
@@ -187,7 +187,7 @@ static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
 static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
     uint8_t dropped[LW_MAX_NDIM];
     int is_named = argument && argument != Py_None;
-    if (lw_parse_axes("squeeze", argument, tensor->ndim, dropped) < 0) {
+    if (lw_parse_axes(argument, tensor->ndim, dropped) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
@@ -197,8 +197,7 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
             continue;
         }
         if (dropped[i] && is_named) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                         "squeeze: expected axes of extent 1, got axis %d of extent %lld", i,
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected axes of extent 1, got axis %d of extent %lld", i,
                          (long long)tensor->shape[i]);
             return NULL;
         }
@@ -222,7 +221,7 @@ PyObject *lw_call_view(const lw_arguments *arguments) {
     if (!view_functions[operation - lw_operations]) {
         return lw_call_python(arguments);
     }
-    lw_tensor *tensor = lw_tensor_from_object(operation->name, arguments->inputs[0]);
+    lw_tensor *tensor = lw_tensor_from_object(arguments->inputs[0]);
     if (!tensor) {
         return PyErr_Occurred() ? NULL : lw_call_python(arguments);
     }

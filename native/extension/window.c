@@ -13,25 +13,25 @@ static int parse_named_pair(const lw_arguments *arguments, const char *name, int
 }
 
 /* Returns the number of windows along one dimension, or -1 with an error set if the window exceeds the padded image. */
-static int64_t window_count(const lw_operation *operation, const lw_window_layout *layout, int axis) {
+static int64_t window_count(const lw_window_layout *layout, int axis) {
     int64_t reach = layout->dilation[axis] * (layout->kernel_size[axis] - 1) + 1;
     int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
     if (reach > padded) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected a window of at most %lld %s (the padded image has no more), got %lld; use a smaller "
+                     "expected a window of at most %lld %s (the padded image has no more), got %lld; use a smaller "
                      "kernel, less dilation or more padding",
-                     operation->name, (long long)padded, axis ? "columns" : "rows", (long long)reach);
+                     (long long)padded, axis ? "columns" : "rows", (long long)reach);
         return -1;
     }
     return (padded - reach) / layout->stride[axis] + 1;
 }
 
-static int set_image_layout(const lw_operation *operation, const lw_operand *x, lw_window_layout *layout) {
+static int set_image_layout(const lw_operand *x, lw_window_layout *layout) {
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
         char got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected images (N, C, H, W) or (C, H, W), got shape %s",
-                     operation->name, lw_shape_text(got, x->ndim, x->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected images (N, C, H, W) or (C, H, W), got shape %s",
+                     lw_shape_text(got, x->ndim, x->shape));
         return -1;
     }
     layout->batch = single ? 1 : x->shape[0];
@@ -45,38 +45,36 @@ static int set_image_layout(const lw_operation *operation, const lw_operand *x, 
     return 0;
 }
 
-static int set_weight_layout(const lw_operation *operation, const lw_operand *weight, const lw_operand *bias,
-                             lw_window_layout *layout) {
+static int set_weight_layout(const lw_operand *weight, const lw_operand *bias, lw_window_layout *layout) {
     char got[LW_SHAPE_TEXT];
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected weight (O, I, H, W), got shape %s", operation->name,
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected weight (O, I, H, W), got shape %s",
                      lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     layout->out_channels = weight->shape[0];
     if (groups < 1 || layout->in_channels % groups || layout->out_channels % groups) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected groups to divide the %lld input and %lld output channels, got %lld", operation->name,
+                     "expected groups to divide the %lld input and %lld output channels, got %lld",
                      (long long)layout->in_channels, (long long)layout->out_channels, (long long)groups);
         return -1;
     }
     if (weight->shape[1] != layout->in_channels / groups) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
-                     operation->name, (long long)(layout->in_channels / groups), (long long)layout->in_channels,
-                     (long long)groups, lw_shape_text(got, weight->ndim, weight->shape));
+                     "expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
+                     (long long)(layout->in_channels / groups), (long long)layout->in_channels, (long long)groups,
+                     lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     if (weight->shape[2] < 1 || weight->shape[3] < 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected a weight with windows of at least 1 x 1, got shape %s", operation->name,
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a weight with windows of at least 1 x 1, got shape %s",
                      lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected bias of shape (%lld,), one value per output channel, got %s", operation->name,
+                     "expected bias of shape (%lld,), one value per output channel, got %s",
                      (long long)layout->out_channels, lw_shape_text(got, bias->ndim, bias->shape));
         return -1;
     }
@@ -93,8 +91,8 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
         return -1;
     }
     if (layout->in_size[0] == 0 || layout->in_size[1] == 0) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected images of at least 1 x 1, got %lld x %lld",
-                     arguments->operation->name, (long long)layout->in_size[0], (long long)layout->in_size[1]);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected images of at least 1 x 1, got %lld x %lld",
+                     (long long)layout->in_size[0], (long long)layout->in_size[1]);
         return -1;
     }
     layout->out_channels = layout->groups = layout->in_channels;
@@ -104,7 +102,6 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
 
 /* Sets stride, padding and dilation, and computes the number of windows from these. */
 static int set_window_layout(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
-    const lw_operation *operation = arguments->operation;
     int follows = pools && !lw_has_parameter(arguments, "stride"); /* keep the stride that set_pool_layout() has set */
     if ((!follows && parse_named_pair(arguments, "stride", 1, layout->stride) < 0) ||
         parse_named_pair(arguments, "padding", 0, layout->padding) < 0 ||
@@ -114,12 +111,12 @@ static int set_window_layout(const lw_arguments *arguments, int pools, lw_window
     for (int axis = 0; axis < 2; axis++) {
         if (pools && 2 * layout->padding[axis] > layout->kernel_size[axis]) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "%s: expected padding of at most half the kernel_size %lld, got %lld; larger padding leaves "
+                         "expected padding of at most half the kernel_size %lld, got %lld; larger padding leaves "
                          "windows without elements",
-                         operation->name, (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
+                         (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
             return -1;
         }
-        layout->out_size[axis] = window_count(operation, layout, axis);
+        layout->out_size[axis] = window_count(layout, axis);
         if (layout->out_size[axis] < 0) {
             return -1;
         }
@@ -136,14 +133,13 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(&operands[i], dtype) < 0) {
             return NULL;
         }
     }
     lw_window_layout layout = {.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
     lw_scalar parameters[LW_MAX_PARAMETERS] = {{.i = 0}};
-    if (lw_parse_kernel_parameters(arguments, parameters) < 0 ||
-        set_image_layout(operation, &operands[0], &layout) < 0) {
+    if (lw_parse_kernel_parameters(arguments, parameters) < 0 || set_image_layout(&operands[0], &layout) < 0) {
         return NULL;
     }
     if (pools) {
@@ -152,7 +148,7 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
         }
     } else {
         layout.groups = parameters[0].i; /* groups, the only kernel parameter of conv2d */
-        if (set_weight_layout(operation, &operands[1], &operands[2], &layout) < 0) {
+        if (set_weight_layout(&operands[1], &operands[2], &layout) < 0) {
             return NULL;
         }
     }
@@ -161,8 +157,8 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
     }
     int64_t shape[4] = {layout.batch, layout.out_channels, layout.out_size[0], layout.out_size[1]};
     int single = operands[0].ndim == 3;
-    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], 4 - single,
-                                       shape + single, operands, count, 0, place);
+    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], 4 - single, shape + single, operands,
+                                       count, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

@@ -74,7 +74,7 @@ def test_backends_that_a_priority_leaves_out_keep_the_measured_order(clock):
         lw.set_backend_priority(["scalar"])
         left_out = [backend for backend in (fastest, *HOSTS) if backend is not lw.Backend.SCALAR]
         expected = [lw.Backend.SCALAR, *dict.fromkeys(left_out)]
-        assert selection.available(selection.parse_backend("cpu"), "test") == expected
+        assert selection.available(selection.parse_backend("cpu")) == expected
     finally:
         lw.set_backend_priority(["auto"])
 

@@ -176,7 +176,7 @@ def test_impossible_priorities_change_nothing():
 
 def test_a_priority_whose_backend_does_not_open_changes_nothing(monkeypatch):
     def refuse(backend, device=None):
-        raise lw.BackendError(f"{backend}: damaged")
+        raise lw.BackendError("damaged", operation=backend)
 
     with monkeypatch.context() as patch, pytest.raises(lw.BackendError, match=r"^scalar: damaged"):
         patch.setattr(registry, "ensure_open", refuse)
