@@ -62,6 +62,11 @@ int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape);
  * merge only with each other. */
 void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
                  const int64_t strides[][LW_MAX_NDIM]);
+/* Fills `order` with the axes: first those that are kept, then those that are reduced. Returns the number of reduced
+ * axes. */
+int lw_order_axes(int ndim, const uint8_t *reduced, int *order);
+/* Returns 1, with an error set, if the operation does not accept an axis of this extent. */
+int lw_refuse_extent(const lw_operation *operation, int64_t extent);
 /* Computes the strides of an operand for a broadcast shape: 0 along each dimension in which its elements repeat. */
 void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides);
 

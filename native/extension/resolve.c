@@ -150,6 +150,36 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 
+int lw_order_axes(int ndim, const uint8_t *reduced, int *order) {
+    int position = 0;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (!reduced[axis]) {
+            order[position++] = axis;
+        }
+    }
+    int inner = ndim - position;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (reduced[axis]) {
+            order[position++] = axis;
+        }
+    }
+    return inner;
+}
+
+int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
+    if (extent == 0 && operation->refuses_empty) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "expected an axis with at least one element, got an empty one; check the size before the call");
+        return 1;
+    }
+    if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "expected an axis of at most 2147483647 elements, got %lld; split it", (long long)extent);
+        return 1;
+    }
+    return 0;
+}
+
 /* Computes the range of bytes that an array spans. */
 static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
                           const char **low, const char **high) {
