@@ -16,7 +16,7 @@ from typing import Any, Final
 from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
 from lanewise.arguments import refuse_split_shape
-from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError, describe
+from lanewise.errors import ArgumentTypeError, LanewiseError, describe
 
 __all__ = ["dispatch", "refuse_keyword", "several"]
 
@@ -69,10 +69,6 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     inputs = operations.inputs(operation)
     values = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     values |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
-    if all(map(_is_native, values.values())):  # the extension handles native operands itself, except on a GPU backend
-        raise BackendUnavailableError(
-            f"expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in this version"
-        )
     operands = {one.name: _operand(one, values[one.name]) for one in inputs if one.name in values}
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
     named = {name: operands.get(name, value) for name, value in keywords.items()}

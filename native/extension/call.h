@@ -47,7 +47,7 @@ int lw_copy_into(lw_tensor *target, lw_operand *source);
 /* The backend that runs a call. `committed` is 1 if the user chose that backend, by placing an operand or by
  * use_backend(). lw_resolve_place() takes the backend on which the user placed operands. If there are several, it takes
  * the one of lowest priority, the last in lw_backend; inside strict_backends(), it raises BackendError. Without such
- * operands, it takes the current backend. It returns LW_NEEDS_PYTHON for a GPU backend. */
+ * operands, it takes the current backend. It fails for a GPU backend. */
 typedef struct lw_place {
     int backend;
     int committed;
@@ -86,8 +86,8 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
                           lw_place *place);
 
 /* Reads the inputs of a call into operands, passes these to `compute` and releases them. If the extension cannot
- * read an input, or the call runs on a GPU, passes the whole call to lanewise/dispatch.py instead. `compute` returns a
- * new reference, or NULL with an error set. */
+ * read an input, passes the whole call to lanewise/dispatch.py instead. `compute` returns a new reference, or NULL with
+ * an error set. */
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute);
 

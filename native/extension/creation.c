@@ -95,9 +95,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     }
     lw_place place;
     place.backend = lw_current_backend(&place.committed);
-    if (!lw_is_host(place.backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "cannot create tensors on a GPU backend; create on the CPU and call .to()");
+    if (lw_require_host(place.backend) != LW_DONE) {
+        return NULL;
     }
     lw_tensor *out = lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
     if (!out || out->size == 0) {

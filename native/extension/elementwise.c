@@ -260,13 +260,7 @@ static const lw_operation *cast_operation(int from, int to, int *kernel) {
 
 lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
     lw_place place;
-    lw_outcome status = lw_resolve_place(operand, 1, &place);
-    if (status != LW_DONE) {
-        if (status == LW_NEEDS_PYTHON) {
-            PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                         "expected a CPU backend, got %s, which cannot compute with tensors in this version",
-                         lw_backend_name(place.backend));
-        }
+    if (lw_resolve_place(operand, 1, &place) != LW_DONE) {
         return NULL;
     }
     lw_tensor *out = lw_tensor_new(dtype, operand->ndim, operand->shape, place.backend, place.committed);

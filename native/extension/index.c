@@ -202,7 +202,8 @@ static int assign_to(PyObject *self, PyObject *key, PyObject *value) {
         return -1;
     }
     selection selection;
-    lw_outcome status = lw_is_host(tensor->backend) ? select_key(tensor, key, &selection) : LW_NEEDS_PYTHON;
+    lw_outcome status = lw_require_host(tensor->backend);
+    status = status == LW_DONE ? select_key(tensor, key, &selection) : status;
     if (status == LW_FAILED) {
         return -1;
     }

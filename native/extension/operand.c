@@ -58,7 +58,7 @@ int lw_weaken_operand(lw_operand *operand) {
 lw_outcome lw_read_operand(PyObject *object, lw_operand *operand) {
     if (lw_is_tensor(object)) {
         lw_operand_from_tensor((lw_tensor *)object, operand);
-        return lw_is_host(((lw_tensor *)object)->backend) ? LW_DONE : LW_NEEDS_PYTHON;
+        return lw_require_host(((lw_tensor *)object)->backend);
     }
     operand->has_view = 0;
     operand->owned = NULL;

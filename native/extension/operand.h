@@ -30,8 +30,11 @@ typedef struct lw_operand {
 typedef enum lw_outcome {
     LW_DONE,
     LW_FAILED,      /* an error is set */
-    LW_NEEDS_PYTHON /* Python code has to take over the call: it runs on a GPU, or C code does not handle an argument */
+    LW_NEEDS_PYTHON /* only Python code can read an argument, such as a list, so it has to take over the call */
 } lw_outcome;
+
+/* Returns LW_DONE for a CPU backend, else LW_FAILED: in this version, tensors cannot live on a GPU. */
+lw_outcome lw_require_host(int backend);
 
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
 lw_outcome lw_read_operand(PyObject *object, lw_operand *operand);

@@ -4,6 +4,16 @@
 #include "errors.h"
 #include <string.h>
 
+lw_outcome lw_require_host(int backend) {
+    if (lw_is_host(backend)) {
+        return LW_DONE;
+    }
+    PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+                 "expected a CPU backend, got %s, which cannot compute with tensors in this version",
+                 lw_backend_name(backend));
+    return LW_FAILED;
+}
+
 lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
     place->backend = -1;
     for (int i = 0; i < count; i++) {
@@ -23,7 +33,7 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
     if (place->backend < 0) {
         place->backend = lw_current_backend(&place->committed);
     }
-    return lw_is_host(place->backend) ? LW_DONE : LW_NEEDS_PYTHON;
+    return lw_require_host(place->backend);
 }
 
 lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands,

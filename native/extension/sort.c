@@ -58,12 +58,8 @@ static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_
     lw_operand_from_tensor((lw_tensor *)arguments[0], &x);
     Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
     int axis = lw_parse_axis(arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
-    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place(&x, 1, &place) == LW_FAILED) {
+    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place(&x, 1, &place) != LW_DONE) {
         return NULL;
-    }
-    if (!lw_is_host(place.backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
     }
     PyObject *result = sort_along(&lw_operations[LW_OPERATION_argsort], &x, axis, first, descending, NULL, place);
     lw_release_operands(&x, 1);
