@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,17 +44,18 @@ class Step:
     def is_done(self) -> bool:
         return self.output.exists() and self.stamp.exists() and self.stamp.read_text() == self.key()
 
-    def run(self) -> None:
+    def run(self) -> str:
+        """Runs the command. Returns what to print: the output's name, and the command's warnings."""
         self.output.parent.mkdir(parents=True, exist_ok=True)
         self.stamp.unlink(missing_ok=True)
         key = self.key()  # before the command runs, so that an input edited meanwhile counts as changed
         result = subprocess.run(self.command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if result.returncode:
             raise BuildError(f"{shlex.join(self.command)}\n{result.stdout}{result.stderr}")
-        print(f"built {self.output.name}{_warnings(result.stderr)}", flush=True)
         if self.check:
             self.check(self.output)
         self.stamp.write_text(key)
+        return f"built {self.output.name}{_warnings(result.stderr)}"
 
 
 def run(steps: Iterable[Step]) -> list[Path]:
@@ -63,8 +64,8 @@ def run(steps: Iterable[Step]) -> list[Path]:
     with ThreadPoolExecutor(_processors()) as pool:
         running = [pool.submit(step.run) for step in due]
         try:
-            for finished in running:
-                finished.result()
+            for finished in as_completed(running):
+                print(finished.result(), flush=True)  # in one thread, so that lines do not mix
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

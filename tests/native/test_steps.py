@@ -81,7 +81,7 @@ def test_a_finished_step_and_its_warnings_are_printed_immediately(step: Step, mo
     ignored = "wasm-ld: warning: creating shared libraries, with -shared, is not yet stable"
     warn = f"import sys; sys.stderr.write('\\n  \\none.c:1: warning\\n{ignored}\\nnote\\n')"
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, newline="\n"))
-    replace(step, command=(sys.executable, "-c", warn)).run()
+    run([replace(step, command=(sys.executable, "-c", warn))])
     assert printed.getvalue() == b"built output\none.c:1: warning\nnote\n"
 
 
