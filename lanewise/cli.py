@@ -165,5 +165,8 @@ def calibrate(arguments: Sequence[str]) -> int:
 
 
 _COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
-    "info": info, "demo": demo, "bench": bench, "calibrate": calibrate,
-}  # fmt: skip
+    "info": info,
+    "demo": demo,
+    "bench": bench,
+    "calibrate": calibrate,
+}

@@ -40,7 +40,13 @@ class DType:
     format: str  # format character in the buffer protocol and the struct module
 
     def __init__(self, code: int, name: str, itemsize: int, kind: Kind, format: str) -> None:
-        for field, value in zip(self.__slots__, (code, format, itemsize, kind, name), strict=True):
+        for field, value in (
+            ("code", code),
+            ("name", name),
+            ("itemsize", itemsize),
+            ("kind", kind),
+            ("format", format),
+        ):
             object.__setattr__(self, field, value)
 
     def __setattr__(self, name: str, value: object) -> None:
