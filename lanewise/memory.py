@@ -141,10 +141,15 @@ def estimate_inference_memory(
     (30040932352, 27.98)
     """
     sizes = {
-        "hidden_size": hidden_size, "intermediate_size": intermediate_size, "n_layers": n_layers,
-        "vocab_size": vocab_size, "n_heads": n_heads, "n_kv_heads": n_kv_heads, "max_seq_len": max_seq_len,
+        "hidden_size": hidden_size,
+        "intermediate_size": intermediate_size,
+        "n_layers": n_layers,
+        "vocab_size": vocab_size,
+        "n_heads": n_heads,
+        "n_kv_heads": n_kv_heads,
+        "max_seq_len": max_seq_len,
         "dtype_bytes": dtype_bytes,
-    }  # fmt: skip
+    }
     for name, size in sizes.items():
         to_int(name, size, minimum=1)
     if hidden_size % n_heads:
