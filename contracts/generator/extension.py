@@ -167,7 +167,6 @@ def _descriptor(contract: Contract) -> str:
     [LW_OPERATION_{name}] = {{
         .name = "{name}",
         .kind = LW_KIND_{contract.kind.name.upper()},
-        .complexity = LW_{contract.complexity.upper()},
         .input_count = {len(contract.inputs)},
         .parameter_count = {len(contract.parameters)},
         .variant_parameter = {variant},
@@ -179,6 +178,8 @@ def _descriptor(contract: Contract) -> str:
         .in_place = {_in_place(contract)},
         .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},
+        .step_flops = {contract.flops},
+        .step_nanoseconds = {contract.kind.nanoseconds.get(contract.complexity, 0.0)}f,
     }},"""
 
 

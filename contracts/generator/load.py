@@ -46,9 +46,8 @@ SHARED = ("kinds.yaml", "coming_from.yaml")  # every other YAML file in the fold
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
     """Returns the kinds of kinds.yaml by name."""
-    path = folder / "kinds.yaml"
     kinds = {}
-    for name, raw in read_yaml(path).items():
+    for name, raw in read_yaml(folder / "kinds.yaml").items():
         fields = Fields(raw, "contracts/kinds.yaml", str(name))
         layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
@@ -65,6 +64,8 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
             inner=fields.text("inner"),
             result=fields.text("result"),
             errors={str(key): str(value) for key, value in fields.mapping("errors").items()},
+            step=fields.text("step", default=""),
+            nanoseconds={str(key): float(value) for key, value in fields.mapping("nanoseconds").items()},
         )
         fields.finish()
     return kinds
@@ -113,6 +114,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         dtypes=dtypes,
         moves=moves,
         complexity=fields.choice("complexity", COMPLEXITIES),
+        flops=int(fields.number("flops", default=0)),
         reproducible=fields.flag("reproducible"),
         reference=_by_dtype(fields, "reference", computed),
         domain=_domain(fields, inputs, computed),

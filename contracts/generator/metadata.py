@@ -20,9 +20,17 @@ def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
 
 
 def emit_bench(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns {file name: text} for bench.json: each operation's field `bench`. The file is not in the package."""
-    content = {contract.operation: contract.bench for contract in contracts if contract.bench}
+    """Returns {file name: text} for bench.json: each operation's field `bench`, with the FLOPs of all elements if there
+    is a step for each. The file is not in the package.
+    """
+    content = {contract.operation: {**_flops(contract), **contract.bench} for contract in contracts}
+    content = {operation: fields for operation, fields in content.items() if fields}
     return {"bench.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
+
+
+def _flops(contract: Contract) -> dict[str, Any]:
+    per_element = contract.flops and contract.kind.name in ("elementwise", "reduction")
+    return {"flops": f"{contract.flops} * count"} if per_element else {}
 
 
 def _entry(contract: Contract) -> dict[str, Any]:

@@ -59,6 +59,8 @@ class Kind:
     inner: str  # the value of the layout's `inner`, in words; only for documentation
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> condition; for docstrings
+    step: str  # what the innermost loop does once; empty if the kind has no kernels
+    nanoseconds: Mapping[str, float]  # the time of a step on one thread of the CPU, by complexity
 
 
 @dataclass(frozen=True)
@@ -233,6 +235,7 @@ class Contract:
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; empty for data movement and casts
     moves: bool  # `dtypes: {any: same}`: every dtype, with kernels by item size
     complexity: str
+    flops: int  # arithmetic operations of a step; 0 if they are not counted
     reproducible: bool
     reference: Mapping[str, str]  # computed dtype ("" for the others) -> expression
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the others) -> range

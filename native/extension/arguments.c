@@ -1,5 +1,6 @@
-/* Parses and checks arguments that are not operands: ints, bools, axes, shapes and pairs. */
+/* Parses and checks arguments that are not operands: axes, shapes, pairs, and the parameters of kernels. */
 #include "arguments.h"
+#include "lanewise_operations.h"
 #include <string.h>
 
 typedef enum int_status {
@@ -176,4 +177,111 @@ int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int
     pair[0] = values[0];
     pair[1] = values[count - 1];
     return 0;
+}
+
+const lw_operation *lw_find_operation(const char *name) {
+    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
+        if (strcmp(lw_operations[i].name, name) == 0) {
+            return &lw_operations[i];
+        }
+    }
+    return NULL;
+}
+
+int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (operation->parameters[i].type == type) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int lw_has_parameter(const lw_arguments *arguments, const char *name) {
+    for (int i = 0; i < arguments->operation->parameter_count; i++) {
+        if (strcmp(arguments->operation->parameters[i].name, name) == 0) {
+            return arguments->parameters[i] && arguments->parameters[i] != Py_None;
+        }
+    }
+    return 0;
+}
+
+static int parse_choice(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
+    for (int i = 0; parameter->choices[i]; i++) {
+        if (lw_is_string(object) && PyUnicode_CompareWithASCIIString(object, parameter->choices[i]) == 0) {
+            scalar->i = i;
+            return 0;
+        }
+    }
+    PyObject *choices = PyUnicode_FromString("");
+    for (int i = 0; choices && parameter->choices[i]; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s'%s'", choices, i ? ", " : "", parameter->choices[i]);
+        Py_DECREF(choices);
+        choices = longer;
+    }
+    if (choices) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected one of %U for %s, got %S", choices, parameter->name,
+                     lw_describe(object));
+        Py_DECREF(choices);
+    }
+    return -1;
+}
+
+/* Checks that a value is within the limits that the contract sets for the parameter. NaN is outside all limits. */
+static int check_limits(const lw_parameter *parameter, PyObject *object, double value) {
+    if (value >= parameter->low && value <= parameter->high) {
+        return 0;
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected %s for %s, got %S", parameter->limits_text,
+                 parameter->name, lw_describe(object));
+    return -1;
+}
+
+int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
+    switch (parameter->type) {
+    case LW_PARAMETER_FLOAT:
+        scalar->f = PyFloat_AsDouble(object);
+        if (scalar->f == -1.0 && PyErr_Occurred()) {
+            if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
+                PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a number for %s, got %S",
+                             parameter->name, lw_describe(object));
+            } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+                PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                             "expected a number within float64 for %s, got a larger int", parameter->name);
+            }
+            return -1;
+        }
+        return check_limits(parameter, object, scalar->f);
+    case LW_PARAMETER_INT:
+        return lw_parse_int(parameter->name, object, LW_RANGE_ERROR, &scalar->i) < 0
+                   ? -1
+                   : check_limits(parameter, object, (double)scalar->i);
+    case LW_PARAMETER_BOOL: {
+        int truth = lw_parse_bool(parameter->name, object);
+        scalar->i = truth;
+        return truth < 0 ? -1 : 0;
+    }
+    default:
+        return parse_choice(parameter, object, scalar);
+    }
+}
+
+int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
+    const lw_operation *operation = arguments->operation;
+    int count = 0;
+    for (int i = 0; i < operation->parameter_count; i++) {
+        const lw_parameter *parameter = &operation->parameters[i];
+        if (parameter->type > LW_PARAMETER_CHOICE) {
+            continue;
+        }
+        PyObject *object = arguments->parameters[i];
+        if (!object || (object == Py_None && parameter->default_is_none)) {
+            scalars[count] = parameter->default_value;
+        } else if (lw_parse_parameter(parameter, object, &scalars[count]) < 0) {
+            return -1;
+        }
+        count++;
+    }
+    return count;
 }

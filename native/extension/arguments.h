@@ -2,8 +2,23 @@
  * set. */
 #pragma once
 
-#include "call.h"
 #include "errors.h"
+#include "operation.h"
+
+enum { LW_MAX_PARAMETERS = 8, LW_MAX_INPUTS = 4 };
+
+/* The arguments of one call. All references are borrowed. */
+typedef struct lw_arguments {
+    const lw_operation *operation;
+    PyObject *const *inputs;     /* an element is NULL if that input is absent or None */
+    PyObject *const *parameters; /* an element is NULL if the default of that parameter applies */
+    PyObject *out;               /* NULL to return a new tensor */
+    /* the arguments as the caller passed them, for lanewise/dispatch.py */
+    PyObject *self;
+    PyObject *const *positional;
+    Py_ssize_t positional_count;
+    PyObject *keyword_names;
+} lw_arguments;
 
 static inline int lw_is_sequence(PyObject *object) { return lw_is_list(object) || lw_is_tuple(object); }
 static inline Py_ssize_t lw_sequence_size(PyObject *sequence) {
@@ -28,3 +43,14 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim);
 int lw_parse_shape(const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]);
 /* Parses an int or a pair of ints, each at least `minimum`. If the argument is absent, uses the contract's default. */
 int lw_parse_pair(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);
+
+/* Parses the parameters that the kernel receives, in the contract's order. Returns their number. */
+int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
+/* Parses the value of one such parameter. */
+int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar);
+/* Returns whether the caller passed this parameter with a value other than None. */
+int lw_has_parameter(const lw_arguments *arguments, const char *name);
+/* Returns the operation of this name, or NULL. */
+const lw_operation *lw_find_operation(const char *name);
+/* Returns the position of the operation's first parameter of this type, or -1. */
+int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);

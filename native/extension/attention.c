@@ -1,7 +1,6 @@
-/* Handles calls of scaled_dot_product_attention. Leading dimensions broadcast. With enable_gqa, the last leading
+/* Resolves calls of scaled_dot_product_attention. Leading dimensions broadcast. With enable_gqa, the last leading
  * dimension counts heads, and several query heads share one head of key and value. */
-#include "call.h"
-#include "errors.h"
+#include "execute.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
@@ -76,7 +75,7 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
  * Leaves a mask of floats unchanged, and raises an error for ints. */
-static int convert_bool_mask(PyObject *const *inputs, lw_operand *mask) {
+static int convert_bool_mask(lw_operand *mask, lw_place place) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
                      "expected attn_mask of bool, true where a key is visible, or of floats to add to the scores, "
@@ -86,17 +85,16 @@ static int convert_bool_mask(PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype != LW_BOOL) {
         return 0;
     }
-    PyObject *seen = PyFloat_FromDouble(0), *hidden = seen ? PyFloat_FromDouble(-__builtin_inf()) : NULL;
-    PyObject *choice[3] = {inputs[MASK], seen, hidden};
-    PyObject *numbers = hidden ? lw_call_inputs(&lw_operations[LW_OPERATION_where], choice, NULL) : NULL;
-    Py_XDECREF(seen);
-    Py_XDECREF(hidden);
+    lw_plan choice = {.operation = &lw_operations[LW_OPERATION_where], .place = place, .result_count = 1};
+    lw_borrow_operand(mask, mask->ndim, &choice.operands[0]);
+    lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = 0}, &choice.operands[1]);
+    lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = -__builtin_inf()}, &choice.operands[2]);
+    PyObject *numbers = lw_resolve_elementwise(NULL, &choice) < 0 ? NULL : lw_execute(&choice, NULL);
+    lw_end_plan(&choice);
     if (!numbers) {
         return -1;
     }
-    lw_release_operand(mask);
-    lw_operand_from_tensor((lw_tensor *)numbers, mask);
-    mask->owned = numbers;
+    lw_own_operand(mask, (lw_tensor *)numbers);
     return 0;
 }
 
@@ -110,7 +108,7 @@ static int broadcast_batch(const lw_operand *operands, int64_t group, int64_t *s
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;
         if (operand->data) {
-            lw_leading_dimensions(operand, operand->ndim > 2 ? operand->ndim - 2 : 0, &leading[i]);
+            lw_borrow_operand(operand, operand->ndim > 2 ? operand->ndim - 2 : 0, &leading[i]);
         }
     }
     int64_t own_shape[2][LW_MAX_NDIM];
@@ -148,82 +146,84 @@ static void split_heads(lw_attention_layout *layout, int64_t group) {
     layout->batch_ndim++;
 }
 
-static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    lw_scalar parameters[LW_MAX_PARAMETERS];
-    lw_operand *mask = &operands[MASK];
-    if (lw_parse_kernel_parameters(arguments, parameters) < 0 ||
-        (mask->data && convert_bool_mask(arguments->inputs, mask) < 0)) {
-        return NULL;
-    }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4), operands, 4);
-    if (dtype < 0) {
-        return NULL;
-    }
-    for (int i = 0; i < 4; i++) {
-        if (operands[i].data && lw_cast_operand(&operands[i], dtype) < 0) {
-            return NULL;
+/* Sets the strides of the mask, which broadcasts to (..., queries, keys). */
+static int set_mask_strides(const lw_operand *mask, lw_attention_layout *layout) {
+    int64_t score_shape[2] = {layout->queries, layout->keys}, strides[2] = {0, 0};
+    for (int axis = 0; axis < 2 && axis < mask->ndim; axis++) {
+        int from = mask->ndim - 1 - axis;
+        int64_t extent = mask->shape[from];
+        if (extent != 1 && extent != score_shape[1 - axis]) {
+            char text[LW_SHAPE_TEXT];
+            PyErr_Format(
+                lw_error_class(LW_SHAPE_ERROR), "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
+                (long long)layout->queries, (long long)layout->keys, lw_shape_text(text, mask->ndim, mask->shape));
+            return -1;
         }
+        strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
+    }
+    layout->row_strides[MASK] = strides[0];
+    layout->column_strides[MASK] = strides[1];
+    return 0;
+}
+
+/* Returns how many pairs of a query and a key that it sees there are, per index of the batch. */
+static int64_t visible_pairs(const lw_attention_layout *layout) {
+    int64_t pairs = 0;
+    for (int64_t query = 0; query < layout->queries; query++) {
+        int64_t first = query + layout->first, last = query + layout->last;
+        first = first > 0 ? first : 0;
+        last = last < layout->keys ? last : layout->keys - 1;
+        pairs += last >= first ? last - first + 1 : 0;
+    }
+    return pairs;
+}
+
+int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
+    const lw_operand *operands = plan->operands;
+    lw_operand *mask = &plan->operands[MASK];
+    if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
+        (mask->data && convert_bool_mask(mask, plan->place) < 0) || lw_choose_kernel(plan, 4) < 0 ||
+        check_shapes(plan->operation, operands) < 0) {
+        return -1;
     }
     const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
-    if (check_shapes(operation, operands) < 0) {
-        return NULL;
-    }
-    lw_attention_layout layout = {
+    lw_attention_layout *layout = &plan->attention;
+    *layout = (lw_attention_layout){
         .queries = query->shape[query->ndim - 2],
         .keys = key->shape[key->ndim - 2],
         .depth = query->shape[query->ndim - 1],
         .value_depth = value->shape[value->ndim - 1],
     };
     int64_t shape[LW_MAX_NDIM];
-    int64_t group = query_heads_per_key_head(operands, parameters[ENABLE_GQA].i != 0);
-    int ndim = group >= 0 ? broadcast_batch(operands, group, shape, &layout) : -1;
+    int64_t group = query_heads_per_key_head(operands, plan->parameters[ENABLE_GQA].i != 0);
+    int ndim = group >= 0 ? broadcast_batch(operands, group, shape, layout) : -1;
     if (ndim < 0) {
-        return NULL;
+        return -1;
     }
-    set_scale_and_window(arguments, parameters, &layout);
+    set_scale_and_window(arguments, plan->parameters, layout);
     for (int i = QUERY; i <= VALUE; i++) {
-        layout.row_strides[i] = operands[i].strides[operands[i].ndim - 2];
-        layout.column_strides[i] = operands[i].strides[operands[i].ndim - 1];
+        layout->row_strides[i] = operands[i].strides[operands[i].ndim - 2];
+        layout->column_strides[i] = operands[i].strides[operands[i].ndim - 1];
     }
-    if (mask->data) {
-        int64_t score_shape[2] = {layout.queries, layout.keys}, strides[2] = {0, 0};
-        for (int axis = 0; axis < 2 && axis < mask->ndim; axis++) {
-            int from = mask->ndim - 1 - axis;
-            int64_t extent = mask->shape[from];
-            if (extent != 1 && extent != score_shape[1 - axis]) {
-                char text[LW_SHAPE_TEXT];
-                return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                                    "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
-                                    (long long)layout.queries, (long long)layout.keys,
-                                    lw_shape_text(text, mask->ndim, mask->shape));
-            }
-            strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
-        }
-        layout.row_strides[MASK] = strides[0];
-        layout.column_strides[MASK] = strides[1];
+    if (mask->data && set_mask_strides(mask, layout) < 0) {
+        return -1;
     }
-    layout.batch_ndim = ndim;
-    memcpy(layout.batch_shape, shape, sizeof layout.batch_shape);
-    shape[ndim] = layout.queries;
-    shape[ndim + 1] = layout.value_depth;
-    lw_tensor *out =
-        lw_prepare_output(arguments->out, operation->results[dtype], ndim + 2, shape, operands, 4, 0, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
+    layout->batch_ndim = ndim;
+    memcpy(layout->batch_shape, shape, sizeof layout->batch_shape);
+    shape[ndim] = layout->queries;
+    shape[ndim + 1] = layout->value_depth;
+    int64_t size = lw_set_result(plan, ndim + 2, shape);
+    if (size <= 0) {
+        return (int)size;
     }
-    for (int axis = 0; axis < ndim; axis++) {
-        layout.batch_strides[RESULT][axis] = out->strides[axis];
-    }
-    layout.row_strides[RESULT] = out->strides[ndim];
-    layout.column_strides[RESULT] = out->strides[ndim + 1];
+    const int64_t *strides = plan->results[0].strides;
+    memcpy(layout->batch_strides[RESULT], strides, sizeof(int64_t) * (size_t)ndim);
+    layout->row_strides[RESULT] = strides[ndim];
+    layout->column_strides[RESULT] = strides[ndim + 1];
     if (group > 1) {
-        split_heads(&layout, group);
+        split_heads(layout, group);
     }
-    int64_t work = out->size * (layout.keys / 8 + 1);
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
-}
-
-PyObject *lw_call_attention(const lw_arguments *arguments) {
-    return lw_call_with_operands(arguments, compute_attention);
+    int64_t batch = size / (layout->queries * layout->value_depth);
+    plan->steps = batch * visible_pairs(layout) * (layout->depth + layout->value_depth);
+    return 0;
 }

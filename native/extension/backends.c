@@ -1,5 +1,6 @@
 /* Opens kernel libraries, and stores which backend runs calls. lanewise/registry.py decides which libraries to open,
  * and verifies their files first. */
+#include "backends.h"
 #include "cpu.h"
 #include "errors.h"
 #include "module.h"
@@ -58,13 +59,21 @@ int lw_host_backend(int *committed) {
     return lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
 }
 
+int lw_require_host(int backend) {
+    if (lw_is_host(backend)) {
+        return 0;
+    }
+    PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+                 "expected a CPU backend, got %s, which cannot compute with tensors in this version",
+                 lw_backend_name(backend));
+    return -1;
+}
+
 static const char *text_of(PyObject *object) {
     return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
 }
 
-/* Parses the name of a backend. The library of a CPU backend must be open already. Returns -1 with an error set on
- * failure. */
-static int backend_argument(PyObject *object) {
+int lw_parse_backend(PyObject *object) {
     const char *name = text_of(object);
     int backend = name ? lw_find_backend(name) : -1;
     if (backend < 0) {
@@ -172,7 +181,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
                                 : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                                                "open_library: expected (path, backend, base)");
     }
-    int base = arguments[2] == Py_None ? backend : backend_argument(arguments[2]);
+    int base = arguments[2] == Py_None ? backend : lw_parse_backend(arguments[2]);
     if (base < 0) {
         return NULL;
     }
@@ -212,13 +221,13 @@ static PyObject *loaded(PyObject *module, PyObject *unused) {
 
 static PyObject *table_address(PyObject *module, PyObject *name) {
     (void)module;
-    int backend = backend_argument(name);
+    int backend = lw_parse_backend(name);
     return backend < 0 ? NULL : PyLong_FromVoidPtr((void *)lw_libraries[backend]);
 }
 
 static PyObject *set_default_backend(PyObject *module, PyObject *name) {
     (void)module;
-    int backend = backend_argument(name);
+    int backend = lw_parse_backend(name);
     if (backend < 0) {
         return NULL;
     }
@@ -235,7 +244,7 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
  * use_backend(AUTO). */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
-    int backend = name == Py_None ? default_backend : backend_argument(name);
+    int backend = name == Py_None ? default_backend : lw_parse_backend(name);
     if (backend < 0) {
         return NULL;
     }
@@ -302,31 +311,5 @@ PyMethodDef lw_backend_functions[] = {
     {"cpu_features", cpu_features, METH_NOARGS, NULL},
     {"abi_version", abi_version, METH_NOARGS, NULL},
     {"signature", signature, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-/* Returns a view of the same elements on another CPU backend, marked as placed there by the user. */
-static PyObject *place_on(PyObject *self, PyObject *name) {
-    lw_tensor *tensor = (lw_tensor *)self;
-    int backend = backend_argument(name);
-    if (backend < 0) {
-        return NULL;
-    }
-    if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected backends that share memory, got %s and %s",
-                            names[tensor->backend], names[backend]);
-    }
-    lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
-    if (placed) {
-        placed->backend = (int8_t)backend;
-        placed->committed = 1;
-    }
-    return (PyObject *)placed;
-}
-
-LW_NAMED("to", place_on)
-
-PyMethodDef lw_backend_methods[] = {
-    {"_place_on", named_place_on, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

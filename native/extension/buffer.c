@@ -1,5 +1,4 @@
 /* Reads operands from objects with the buffer protocol: checks formats, strides and masks, and converts uint8. */
-#include "call.h"
 #include "errors.h"
 #include "operand.h"
 #include <string.h>
@@ -142,8 +141,10 @@ static int read_geometry(const Py_buffer *view, lw_operand *operand) {
                      "expected an array in one block of memory, got pointers to several; copy it first");
         return -1;
     }
+    operand->size = 1;
     for (int i = 0; i < view->ndim; i++) {
         operand->local_shape[i] = view->shape ? view->shape[i] : view->len / view->itemsize;
+        operand->size *= operand->local_shape[i];
         operand->local_strides[i] = view->strides ? view->strides[i] : 0;
     }
     operand->ndim = (int8_t)view->ndim;
@@ -270,6 +271,7 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     }
     operand->data = view->buf;
     operand->tensor = NULL;
+    operand->is_copied = 0;
     operand->dtype = (int8_t)dtype;
     operand->weakness = LW_STRONG;
     if (is_uint8) {
@@ -283,4 +285,21 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
         operand->owned = (PyObject *)converted;
     }
     return LW_DONE;
+}
+
+lw_outcome lw_read_operand(PyObject *object, lw_operand *operand) {
+    if (lw_is_tensor(object)) {
+        lw_operand_from_tensor((lw_tensor *)object, operand);
+        return lw_require_host(((lw_tensor *)object)->backend) < 0 ? LW_FAILED : LW_DONE;
+    }
+    operand->has_view = 0;
+    operand->owned = NULL;
+    if (lw_is_float(object) || lw_is_int(object)) {
+        lw_operand_from_number(object, operand);
+        return LW_DONE;
+    }
+    if (PyObject_CheckBuffer(object)) {
+        return lw_read_buffer(object, LW_INT32, operand);
+    }
+    return LW_NEEDS_PYTHON;
 }

@@ -1,27 +1,91 @@
-/* Handles calls of operations: matches the arguments with the inputs and parameters of the contract, then calls the
- * handler of the operation's kind. */
-#include "arguments.h"
+/* Handles calls of operations: matches the arguments with the inputs and parameters of the contract, then resolves them
+ * to a plan and executes it. */
+#include "call.h"
+#include "execute.h"
 #include "lanewise_operations.h"
+#include "module.h"
+#include "python.h"
 #include <string.h>
 
-static lw_handler *const handlers[LW_KIND_COUNT] = {
-    [LW_KIND_ELEMENTWISE] = lw_call_elementwise,
-    [LW_KIND_CAST] = lw_call_cast,
-    [LW_KIND_REDUCTION] = lw_call_reduction,
-    [LW_KIND_INDEX_REDUCTION] = lw_call_reduction,
-    [LW_KIND_ROWS] = lw_call_rows,
-    [LW_KIND_MATRIX] = lw_call_matrix,
-    [LW_KIND_WINDOW] = lw_call_window,
-    [LW_KIND_ATTENTION] = lw_call_attention,
-    [LW_KIND_ROTATION] = lw_call_rotation,
-    [LW_KIND_EIGEN] = lw_call_eigen,
-    [LW_KIND_GATHER] = lw_call_gather,
-    [LW_KIND_SORT] = lw_call_sort,
-    [LW_KIND_SEARCH] = lw_call_search,
-    [LW_KIND_CREATION] = lw_call_python,
-    [LW_KIND_VIEW] = lw_call_view,
-    [LW_KIND_COMPOSED] = lw_call_python,
+static lw_resolver *const resolvers[LW_KIND_COUNT] = {
+    [LW_KIND_ELEMENTWISE] = lw_resolve_elementwise,
+    [LW_KIND_REDUCTION] = lw_resolve_reduction,
+    [LW_KIND_INDEX_REDUCTION] = lw_resolve_reduction,
+    [LW_KIND_ROWS] = lw_resolve_rows,
+    [LW_KIND_MATRIX] = lw_resolve_matrix,
+    [LW_KIND_WINDOW] = lw_resolve_window,
+    [LW_KIND_ATTENTION] = lw_resolve_attention,
+    [LW_KIND_ROTATION] = lw_resolve_rotation,
+    [LW_KIND_EIGEN] = lw_resolve_eigen,
+    [LW_KIND_GATHER] = lw_resolve_gather,
+    [LW_KIND_SORT] = lw_resolve_sort,
+    [LW_KIND_SEARCH] = lw_resolve_search,
 };
+
+/* Passes the original call to lanewise/dispatch.py and returns its result. */
+static PyObject *call_python(const lw_arguments *arguments) {
+    int first = arguments->self ? 1 : 0;
+    PyObject *positional = PyTuple_New(arguments->positional_count + first);
+    PyObject *keywords = positional ? PyDict_New() : NULL;
+    PyObject *result = NULL;
+    if (!keywords) {
+        goto done;
+    }
+    if (first) {
+        Py_INCREF(arguments->self);
+        PyTuple_SetItem(positional, 0, arguments->self);
+    }
+    for (Py_ssize_t i = 0; i < arguments->positional_count; i++) {
+        Py_INCREF(arguments->positional[i]);
+        PyTuple_SetItem(positional, i + first, arguments->positional[i]);
+    }
+    Py_ssize_t keyword_count = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
+    for (Py_ssize_t i = 0; i < keyword_count; i++) {
+        PyObject *value = arguments->positional[arguments->positional_count + i];
+        if (PyDict_SetItem(keywords, PyTuple_GetItem(arguments->keyword_names, i), value) < 0) {
+            goto done;
+        }
+    }
+    result = lw_call_hook("dispatch", arguments->operation->name, positional, keywords, NULL);
+done:
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
+    lw_plan plan;
+    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &plan);
+    if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
+        *result = lw_execute(&plan, arguments->out);
+    }
+    lw_end_plan(&plan);
+    return outcome;
+}
+
+static PyObject *handle(const lw_arguments *arguments) {
+    PyObject *result = NULL;
+    lw_outcome outcome = LW_NEEDS_PYTHON;
+    switch (arguments->operation->kind) {
+    case LW_KIND_CREATION:
+    case LW_KIND_COMPOSED:
+        break;
+    case LW_KIND_CAST:
+        outcome = lw_call_cast(arguments, &result);
+        break;
+    case LW_KIND_VIEW:
+        outcome = lw_call_view(arguments, &result);
+        break;
+    case LW_KIND_ELEMENTWISE:
+        if (lw_call_uniform(arguments, &result)) {
+            return result;
+        }
+        /* fall through */
+    default:
+        outcome = call_planned(arguments, &result);
+    }
+    return outcome == LW_NEEDS_PYTHON ? call_python(arguments) : result;
+}
 
 /* The arguments of one call, assigned to inputs and parameters; NULL if absent. */
 typedef struct collected {
@@ -186,7 +250,7 @@ static PyObject *call(const lw_operation *operation, PyObject *self, PyObject *c
                               .positional_count = count,
                               .keyword_names = keyword_names};
     if (operation->kind == LW_KIND_CREATION || operation->kind == LW_KIND_COMPOSED) {
-        return lw_call_python(&arguments);
+        return call_python(&arguments);
     }
     if (packs_positional(operation, self, positional, count)) {
         return call_packed(operation, self, positional, count);
@@ -220,7 +284,7 @@ static PyObject *call(const lw_operation *operation, PyObject *self, PyObject *c
         return NULL;
     }
     arguments.out = collected.out;
-    return handlers[operation->kind](&arguments);
+    return handle(&arguments);
 }
 
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
@@ -236,144 +300,7 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
                               .out = out,
                               .positional = inputs,
                               .positional_count = operation->input_count};
-    return handlers[operation->kind](&arguments);
-}
-
-PyObject *lw_call_python(const lw_arguments *arguments) {
-    int first = arguments->self ? 1 : 0;
-    PyObject *positional = PyTuple_New(arguments->positional_count + first);
-    PyObject *keywords = positional ? PyDict_New() : NULL;
-    PyObject *result = NULL;
-    if (!keywords) {
-        goto done;
-    }
-    if (first) {
-        Py_INCREF(arguments->self);
-        PyTuple_SetItem(positional, 0, arguments->self);
-    }
-    for (Py_ssize_t i = 0; i < arguments->positional_count; i++) {
-        Py_INCREF(arguments->positional[i]);
-        PyTuple_SetItem(positional, i + first, arguments->positional[i]);
-    }
-    Py_ssize_t keyword_count = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
-    for (Py_ssize_t i = 0; i < keyword_count; i++) {
-        PyObject *value = arguments->positional[arguments->positional_count + i];
-        if (PyDict_SetItem(keywords, PyTuple_GetItem(arguments->keyword_names, i), value) < 0) {
-            goto done;
-        }
-    }
-    result = lw_call_hook("dispatch", arguments->operation->name, positional, keywords, NULL);
-done:
-    Py_XDECREF(positional);
-    Py_XDECREF(keywords);
-    return result;
-}
-
-const lw_operation *lw_find_operation(const char *name) {
-    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
-        if (strcmp(lw_operations[i].name, name) == 0) {
-            return &lw_operations[i];
-        }
-    }
-    return NULL;
-}
-
-int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
-    for (int i = 0; i < operation->parameter_count; i++) {
-        if (operation->parameters[i].type == type) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-int lw_has_parameter(const lw_arguments *arguments, const char *name) {
-    for (int i = 0; i < arguments->operation->parameter_count; i++) {
-        if (strcmp(arguments->operation->parameters[i].name, name) == 0) {
-            return arguments->parameters[i] && arguments->parameters[i] != Py_None;
-        }
-    }
-    return 0;
-}
-
-static int parse_choice(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
-    for (int i = 0; parameter->choices[i]; i++) {
-        if (lw_is_string(object) && PyUnicode_CompareWithASCIIString(object, parameter->choices[i]) == 0) {
-            scalar->i = i;
-            return 0;
-        }
-    }
-    PyObject *choices = PyUnicode_FromString("");
-    for (int i = 0; choices && parameter->choices[i]; i++) {
-        PyObject *longer = PyUnicode_FromFormat("%U%s'%s'", choices, i ? ", " : "", parameter->choices[i]);
-        Py_DECREF(choices);
-        choices = longer;
-    }
-    if (choices) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected one of %U for %s, got %S", choices, parameter->name,
-                     lw_describe(object));
-        Py_DECREF(choices);
-    }
-    return -1;
-}
-
-/* Checks that a value is within the limits that the contract sets for the parameter. NaN is outside all limits. */
-static int check_limits(const lw_parameter *parameter, PyObject *object, double value) {
-    if (value >= parameter->low && value <= parameter->high) {
-        return 0;
-    }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected %s for %s, got %S", parameter->limits_text,
-                 parameter->name, lw_describe(object));
-    return -1;
-}
-
-static int parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
-    switch (parameter->type) {
-    case LW_PARAMETER_FLOAT:
-        scalar->f = PyFloat_AsDouble(object);
-        if (scalar->f == -1.0 && PyErr_Occurred()) {
-            if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
-                PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a number for %s, got %S",
-                             parameter->name, lw_describe(object));
-            } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-                PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                             "expected a number within float64 for %s, got a larger int", parameter->name);
-            }
-            return -1;
-        }
-        return check_limits(parameter, object, scalar->f);
-    case LW_PARAMETER_INT:
-        return lw_parse_int(parameter->name, object, LW_RANGE_ERROR, &scalar->i) < 0
-                   ? -1
-                   : check_limits(parameter, object, (double)scalar->i);
-    case LW_PARAMETER_BOOL: {
-        int truth = lw_parse_bool(parameter->name, object);
-        scalar->i = truth;
-        return truth < 0 ? -1 : 0;
-    }
-    default:
-        return parse_choice(parameter, object, scalar);
-    }
-}
-
-int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
-    const lw_operation *operation = arguments->operation;
-    int count = 0;
-    for (int i = 0; i < operation->parameter_count; i++) {
-        const lw_parameter *parameter = &operation->parameters[i];
-        if (parameter->type > LW_PARAMETER_CHOICE) {
-            continue;
-        }
-        PyObject *object = arguments->parameters[i];
-        if (!object || (object == Py_None && parameter->default_is_none)) {
-            scalars[count] = parameter->default_value;
-        } else if (parse_parameter(parameter, object, &scalars[count]) < 0) {
-            return -1;
-        }
-        count++;
-    }
-    return count;
+    return handle(&arguments);
 }
 
 /* number_of(operation, parameter, value): checks the value of a float parameter of an operation that is composed in
@@ -388,7 +315,7 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
         if (parameter->type == LW_PARAMETER_FLOAT &&
             PyUnicode_CompareWithASCIIString(arguments[1], parameter->name) == 0) {
             lw_scalar scalar;
-            return parse_parameter(parameter, arguments[2], &scalar) < 0 ? NULL : PyFloat_FromDouble(scalar.f);
+            return lw_parse_parameter(parameter, arguments[2], &scalar) < 0 ? NULL : PyFloat_FromDouble(scalar.f);
         }
     }
     return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),

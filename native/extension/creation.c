@@ -1,5 +1,7 @@
 /* Creates tensors from parameters alone, as full and arange do. lanewise/creation.py has the public functions. */
-#include "arguments.h"
+#include "execute.h"
+#include "module.h"
+#include "python.h"
 
 /* Returns whether a kernel parameter, such as a seed, is an int whatever the dtype of the result. */
 static int is_int_parameter(const lw_operation *operation, int position) {
@@ -86,24 +88,20 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                             "expected a dtype with a kernel, got %s; create float32 and convert it by astype",
                             lw_dtype_name(dtype));
     }
-    lw_scalar scalars[LW_MAX_PARAMETERS];
+    lw_plan plan = {.operation = operation, .result_count = 1};
+    lw_set_kernel(&plan, 0, dtype);
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
-        if (parse_kernel_number(operation, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
+        PyObject *number = PyTuple_GetItem(arguments[3], i);
+        if (parse_kernel_number(operation, (int)i, dtype, number, &plan.parameters[i]) < 0) {
             return NULL;
         }
     }
-    lw_place place;
-    place.backend = lw_current_backend(&place.committed);
-    if (lw_require_host(place.backend) != LW_DONE) {
+    if (lw_resolve_place(NULL, 0, &plan.place) != LW_DONE || lw_set_result(&plan, ndim, shape) < 0) {
         return NULL;
     }
-    lw_tensor *out = lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
-    }
-    lw_layout layout = {.ndim = 1, .shape = {out->size}, .strides = {{lw_item_size(dtype)}}};
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, NULL, scalars, out->size);
+    lw_plan_elements(&plan);
+    return lw_execute(&plan, NULL);
 }
 
 PyMethodDef lw_creation_functions[] = {

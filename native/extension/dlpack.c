@@ -2,7 +2,6 @@
  * their memory, and imports capsules of other libraries as tensors on their memory. */
 #include "errors.h"
 #include "exchange.h"
-#include "module.h"
 #include <stdlib.h>
 #include <string.h>
 

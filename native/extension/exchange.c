@@ -1,6 +1,8 @@
 /* Creates tensors from other objects, and implements the buffer protocol in both directions. */
 #include "exchange.h"
-#include "arguments.h"
+#include "execute.h"
+#include "module.h"
+#include "python.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +217,19 @@ PyObject *lw_refuse_device(void) {
                         "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
 }
 
+PyObject *lw_single_item(PyObject *self, const char *advice) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    if (tensor->size != 1) {
+        char text[LW_SHAPE_TEXT];
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected a tensor of one element, got shape %s; %s",
+                            lw_shape_text(text, tensor->ndim, tensor->shape), advice);
+    }
+    if (!lw_is_host(tensor->backend)) {
+        return lw_refuse_device();
+    }
+    return lw_item(tensor->dtype, tensor->data);
+}
+
 static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {
     if (axis == tensor->ndim) {
         return lw_item(tensor->dtype, data);
@@ -283,6 +298,27 @@ static PyObject *shares_memory(PyObject *self, PyObject *other) {
     return PyBool_FromLong(lw_is_tensor(other) && ((lw_tensor *)self)->storage == ((lw_tensor *)other)->storage);
 }
 
+/* Returns a view of the same elements on another CPU backend, marked as placed there by the user. */
+static PyObject *place_on(PyObject *self, PyObject *name) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    int backend = lw_parse_backend(name);
+    if (backend < 0) {
+        return NULL;
+    }
+    if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected backends that share memory, got %s and %s",
+                            lw_backend_name(tensor->backend), lw_backend_name(backend));
+    }
+    lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
+    if (placed) {
+        placed->backend = (int8_t)backend;
+        placed->committed = 1;
+    }
+    return (PyObject *)placed;
+}
+
+LW_NAMED("to", place_on)
+
 PyMethodDef lw_exchange_methods[] = {
     {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers."},
     {"item", item, METH_NOARGS, "item($self, /)\n--\n\nThe element of a tensor of size 1, as a Python number."},
@@ -290,6 +326,7 @@ PyMethodDef lw_exchange_methods[] = {
     {"tobytes", named_to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
     {"_data_pointer", data_pointer, METH_NOARGS, NULL},
     {"_shares_storage", shares_memory, METH_O, NULL},
+    {"_place_on", named_place_on, METH_O, NULL},
     {"__dlpack__", (PyCFunction)(void *)lw_dlpack_export, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__dlpack_device__", lw_dlpack_device, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -12,9 +12,6 @@ lw_tensor *lw_tensor_from_object(PyObject *object);
  * dtypes bool, int32, int64 and float32 that can hold the numbers, or float32 if the sequence is empty. */
 lw_tensor *lw_tensor_from_numbers(PyObject *numbers, int dtype);
 
-/* Converts one element to a Python number. */
-PyObject *lw_item(int dtype, const char *data);
-
 /* Returns the element of a tensor of size 1 as a Python number. The error for another size ends with `advice`. */
 PyObject *lw_single_item(PyObject *tensor, const char *advice);
 
@@ -29,5 +26,3 @@ PyObject *lw_refuse_device(void);
 PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keyword_names);
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule);
-
-double lw_decode_half(uint16_t half);

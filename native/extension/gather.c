@@ -1,7 +1,8 @@
 /* Implements take, take_along_axis, put and mask_indices. The kernels depend on the item size only, not on the dtype,
  * and read int32 indices. */
-#include "arguments.h"
+#include "execute.h"
 #include "lanewise_operations.h"
+#include "module.h"
 #include <string.h>
 
 /* Converts indices to int32. Raises an error for int64 indices beyond int32, and for other dtypes. `axis` is as in
@@ -9,7 +10,7 @@
 static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
-        return lw_cast_operand(indices, LW_INT32);
+        return lw_convert_operand(indices, LW_INT32);
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
         int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
@@ -27,21 +28,27 @@ static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
         }
     }
     Py_XDECREF((PyObject *)wide);
-    return wide ? lw_cast_operand(indices, LW_INT32) : -1;
+    return wide ? lw_convert_operand(indices, LW_INT32) : -1;
 }
 
 /* What a kernel iterates over: the shape of the result, and for each of its dimensions the strides of x and of the
- * indices. The indexed axis of x is described by `parameters` instead. */
-typedef struct gather_plan {
+ * indices. The indexed axis of x is described by parameters instead. */
+typedef struct gathered {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* the axis: its extent and stride, for the kernel; its number, for errors */
-} gather_plan;
+} gathered;
 
-/* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
-static int plan_take(const lw_operand *x, const lw_operand *indices, int axis, gather_plan *result) {
+/* Sets the parameters: the extent and the stride of the axis, for the kernel, and its number, for errors. */
+static void set_axis(lw_plan *plan, const lw_operand *x, int axis, int named) {
+    plan->parameters[0].i = x->shape[axis];
+    plan->parameters[1].i = x->strides[axis];
+    plan->parameters[2].i = named;
+}
+
+/* For the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
+static int resolve_take(const lw_operand *x, const lw_operand *indices, int axis, gathered *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
     if (result->ndim > LW_MAX_NDIM) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a result of at most %d dimensions, got %d", LW_MAX_NDIM,
@@ -64,14 +71,12 @@ static int plan_take(const lw_operand *x, const lw_operand *indices, int axis, g
         result->x_strides[position] = x->strides[i];
         result->index_strides[position] = 0;
     }
-    result->parameters[0].i = x->shape[axis];
-    result->parameters[1].i = x->strides[axis];
     return 0;
 }
 
-/* Plans the operation take_along_axis: there is one index per element of the result. x and the indices broadcast along
+/* For the operation take_along_axis: there is one index per element of the result. x and the indices broadcast along
  * all axes but the indexed one. */
-static int plan_take_along_axis(const lw_operand *x, const lw_operand *indices, int axis, gather_plan *result) {
+static int resolve_take_along_axis(const lw_operand *x, const lw_operand *indices, int axis, gathered *result) {
     if (x->ndim != indices->ndim) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected indices with %d dimensions, like x, got %d", x->ndim,
                      indices->ndim);
@@ -88,40 +93,27 @@ static int plan_take_along_axis(const lw_operand *x, const lw_operand *indices, 
     lw_broadcast_strides(&both[0], result->ndim, result->shape, result->index_strides);
     lw_broadcast_strides(&both[1], result->ndim, result->shape, result->x_strides);
     result->x_strides[axis] = 0;
-    result->parameters[0].i = x->shape[axis];
-    result->parameters[1].i = x->strides[axis];
     return 0;
 }
 
-static void fill_gather_layout(lw_layout *layout, const gather_plan *shape, const int64_t *first, const int64_t *last) {
+static void fill_layout(lw_plan *plan, const gathered *shape, const int64_t *first, const int64_t *last) {
     int64_t strides[3][LW_MAX_NDIM];
     memcpy(strides[0], first, sizeof strides[0]);
     memcpy(strides[1], shape->index_strides, sizeof strides[1]);
     memcpy(strides[2], last, sizeof strides[2]);
-    lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t (*)[LW_MAX_NDIM])strides);
+    lw_collapse(&plan->layout, shape->ndim, 0, shape->shape, 3, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
 /* Makes x one-dimensional: a view if it is contiguous, else a row-major copy. */
 static int flatten(lw_operand *x) {
-    int64_t size = 1;
-    for (int i = 0; i < x->ndim; i++) {
-        size *= x->shape[i];
-    }
-    if (x->ndim != 1 && !x->contiguous) {
-        lw_tensor *copy = lw_cast(x, x->dtype);
-        if (!copy) {
+    if (x->ndim != 1) {
+        if (!x->contiguous && lw_copy_operand(x, x->dtype) < 0) {
             return -1;
         }
-        lw_release_operand(x);
-        lw_operand_from_tensor(copy, x);
-        x->owned = (PyObject *)copy;
-    }
-    if (x->ndim != 1) {
+        x->copy_strides[0] = lw_item_size(x->dtype);
+        x->strides = x->copy_strides;
+        x->shape = &x->size;
         x->ndim = 1;
-        x->local_shape[0] = size;
-        x->local_strides[0] = lw_item_size(x->dtype);
-        x->shape = x->local_shape;
-        x->strides = x->local_strides;
     }
     return 0;
 }
@@ -138,48 +130,49 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     return lw_parse_axis_parameter(arguments, x->ndim);
 }
 
-static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    lw_operand *x = &operands[0], *indices = &operands[1];
-    if (x->weakness != LW_STRONG && lw_cast_operand(x, lw_computed_dtype(operation, x, 1)) < 0) {
-        return NULL;
+int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
+    const lw_operation *operation = plan->operation;
+    lw_operand *x = &plan->operands[0], *indices = &plan->operands[1];
+    if (x->weakness != LW_STRONG && lw_convert_operand(x, lw_computed_dtype(operation, x, 1)) < 0) {
+        return -1;
     }
-    gather_plan shape;
+    gathered shape;
     int given_ndim = x->ndim, axis = resolve_gather_axis(arguments, x);
     int named = x->ndim == given_ndim ? axis : LW_FLATTENED;
     if (axis < 0 || convert_indices(indices, named, x->shape[axis]) < 0) {
-        return NULL;
+        return -1;
     }
-    shape.parameters[2].i = named;
     int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
-    if ((along ? plan_take_along_axis : plan_take)(x, indices, axis, &shape) < 0) {
-        return NULL;
+    if ((along ? resolve_take_along_axis : resolve_take)(x, indices, axis, &shape) < 0) {
+        return -1;
     }
-    lw_tensor *out = lw_prepare_output(arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
-    }
-    lw_layout layout;
-    fill_gather_layout(&layout, &shape, shape.x_strides, out->strides);
-    return lw_run_into(out, operation, place, operation->kernels[0][x->dtype], &layout, operands, shape.parameters,
-                       16 * out->size);
+    lw_set_kernel(plan, 0, x->dtype);
+    set_axis(plan, x, axis, named);
+    plan->steps = lw_set_result(plan, shape.ndim, shape.shape);
+    fill_layout(plan, &shape, shape.x_strides, plan->results[0].strides);
+    return plan->steps < 0 ? -1 : 0;
 }
 
-PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_gather); }
-
-/* Writes `values`, which have the target's dtype, to the positions `indices` along the axis. If an index is out of
- * range, writes nothing. */
-static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
-    const lw_operation *operation = &lw_operations[LW_OPERATION_put];
-    lw_operand x;
-    gather_plan shape;
-    lw_operand_from_tensor(target, &x);
-    shape.parameters[2].i = axis;
-    if (convert_indices(indices, axis, target->shape[axis]) < 0 || plan_take(&x, indices, axis, &shape) < 0) {
+/* Resolves put, which writes values (operand 0) to the positions that indices (operand 1) give along an axis. If an
+ * index is out of range, the kernel writes nothing. */
+static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
+    lw_operand *values = &plan->operands[0], *indices = &plan->operands[1], x;
+    lw_operand_from_tensor((lw_tensor *)target, &x);
+    gathered shape;
+    if (lw_convert_operand(values, target->dtype) < 0 || convert_indices(indices, axis, target->shape[axis]) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < 2; i++) { /* the kernel reads operands while it writes */
+        if (lw_overlaps(target, &plan->operands[i]) &&
+            lw_copy_operand(&plan->operands[i], plan->operands[i].dtype) < 0) {
+            return -1;
+        }
+    }
+    if (resolve_take(&x, indices, axis, &shape) < 0) {
         return -1;
     }
     lw_operand both[2] = {*values, {.data = x.data, .ndim = (int8_t)shape.ndim, .shape = shape.shape}};
-    int64_t broadcast[LW_MAX_NDIM];
+    int64_t broadcast[LW_MAX_NDIM], strides[LW_MAX_NDIM];
     int ndim = lw_broadcast_shape(both, 2, broadcast);
     if (ndim < 0) {
         return -1;
@@ -190,38 +183,15 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
                      lw_shape_text(expected, shape.ndim, shape.shape), lw_shape_text(got, values->ndim, values->shape));
         return -1;
     }
-    int64_t size = 1;
-    for (int i = 0; i < ndim; i++) {
-        size *= broadcast[i];
-    }
-    if (size == 0) {
-        return 0;
-    }
-    int64_t strides[LW_MAX_NDIM];
+    lw_set_kernel(plan, 0, target->dtype);
+    set_axis(plan, &x, axis, axis);
     lw_broadcast_strides(values, ndim, broadcast, strides);
-    lw_layout layout;
-    fill_gather_layout(&layout, &shape, strides, shape.x_strides);
-    const void *inputs[2] = {values->data, indices->data};
-    void *outputs[1] = {target->data};
-    return lw_run(target->backend, operation->kernels[0][target->dtype], &layout, inputs, outputs, shape.parameters,
-                  size);
+    fill_layout(plan, &shape, strides, shape.x_strides);
+    plan->steps = lw_set_result(plan, ndim, broadcast);
+    return plan->steps < 0 ? -1 : 0;
 }
 
-/* Replaces an operand by a copy if it overlaps the target, because the kernel reads operands while it writes. */
-static int copy_if_overlapping(const lw_tensor *target, lw_operand *operand) {
-    if (!lw_overlaps(target, operand)) {
-        return 0;
-    }
-    lw_tensor *copied = lw_cast(operand, operand->dtype);
-    if (!copied) {
-        return -1;
-    }
-    lw_release_operand(operand);
-    lw_operand_from_tensor(copied, operand);
-    operand->owned = (PyObject *)copied;
-    return 0;
-}
-
+/* put(target, indices, values, axis): writes target[..., indices, ...] = values. */
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
@@ -229,26 +199,21 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
                             "expected (target, indices, values, axis), with a tensor as target");
     }
     lw_tensor *target = (lw_tensor *)arguments[0];
-    if (target->read_only) {
-        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "expected a writable tensor, got a read-only one; write to a copy of it");
-    }
-    int axis = lw_parse_axis(arguments[3], target->ndim);
+    int axis = lw_refuse_writing(target) ? -1 : lw_parse_axis(arguments[3], target->ndim);
     if (axis < 0) {
         return NULL;
     }
-    lw_operand operands[2] = {{.has_view = 0}, {.has_view = 0}};
-    int done = -1;
-    if (lw_read_operand(arguments[1], &operands[0]) == LW_DONE &&
-        lw_read_operand(arguments[2], &operands[1]) == LW_DONE && lw_cast_operand(&operands[1], target->dtype) == 0) {
-        if (copy_if_overlapping(target, &operands[0]) == 0 && copy_if_overlapping(target, &operands[1]) == 0) {
-            done = put_values(target, &operands[0], &operands[1], axis);
-        }
-    } else if (!PyErr_Occurred()) {
+    PyObject *const inputs[2] = {arguments[2], arguments[1]};
+    lw_plan plan;
+    lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &plan);
+    plan.place = (lw_place){target->backend, target->committed};
+    if (outcome == LW_NEEDS_PYTHON) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected indices and values that are tensors or buffers");
     }
-    lw_release_operands(operands, 2);
-    if (done < 0) {
+    int is_done = outcome == LW_DONE && resolve_put(&plan, target, axis) == 0 &&
+                  (plan.steps == 0 || lw_execute_into(&plan, target) == 0);
+    lw_end_plan(&plan);
+    if (!is_done) {
         return NULL;
     }
     Py_INCREF(Py_None);

@@ -1,8 +1,9 @@
 /* t[...] and t[...] = value. Ints, slices, Ellipsis and newaxis select a view here; lanewise/indexing.py handles index
  * arrays and masks. */
-#include "call.h"
-#include "errors.h"
 #include "exchange.h"
+#include "execute.h"
+#include "module.h"
+#include "python.h"
 
 typedef struct selection {
     char *data;
@@ -196,14 +197,11 @@ static int assign_to(PyObject *self, PyObject *key, PyObject *value) {
                      "elements of a tensor cannot be deleted; select the elements to keep with an index");
         return -1;
     }
-    if (tensor->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                     "expected a writable tensor, got a read-only one; write to a copy of it");
+    if (lw_refuse_writing(tensor)) {
         return -1;
     }
     selection selection;
-    lw_outcome status = lw_require_host(tensor->backend);
-    status = status == LW_DONE ? select_key(tensor, key, &selection) : status;
+    lw_outcome status = lw_require_host(tensor->backend) < 0 ? LW_FAILED : select_key(tensor, key, &selection);
     if (status == LW_FAILED) {
         return -1;
     }

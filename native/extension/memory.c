@@ -11,6 +11,9 @@
 #include "memory.h"
 #include <stdlib.h>
 
+/* read_cache_limit() in storage.c replaces the limit, except in WebAssembly, where it is 1/16 of the 4 GB. */
+lw_cache lw_memory_cache = {.limit = (int64_t)256 << 20};
+
 /* 4K aliasing: a processor delays a load if the lowest 12 bits of its address equal those of an unfinished store. If
  * these bits of a result's address are slightly above an operand's, every load conflicts with the store before it. On
  * Zen 4 (2026-11), with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, and an addition of 128K

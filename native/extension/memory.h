@@ -1,6 +1,8 @@
 /* Allocates system memory for the storages of tensors and for the scratch of kernels. */
 #pragma once
 
+#include "visibility.h"
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +15,18 @@ void lw_block_free(void *block, size_t bytes);
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
-/* Freed scratch memory is cached for reuse. The first function returns the size of that cache in bytes, the second
- * frees all of it. */
-int64_t lw_cached_scratch_bytes(void);
-void lw_scratch_trim(void);
+void lw_scratch_trim(void); /* frees all cached scratch memory */
+
+/* The cache of freed memory: the bytes in it, headers excluded, and how many may be. Atomic, because a thread that
+ * frees scratch memory reads them without the GIL. */
+typedef struct lw_cache {
+    _Atomic int64_t storage_bytes, scratch_bytes, limit;
+} lw_cache;
+LW_HIDDEN lw_cache lw_memory_cache;
+static inline int64_t lw_cached_bytes(void) {
+    return atomic_load_explicit(&lw_memory_cache.storage_bytes, memory_order_relaxed) +
+           atomic_load_explicit(&lw_memory_cache.scratch_bytes, memory_order_relaxed);
+}
+static inline int64_t lw_cache_space_left(void) {
+    return atomic_load_explicit(&lw_memory_cache.limit, memory_order_relaxed) - lw_cached_bytes();
+}

@@ -3,80 +3,21 @@
 #include "module.h"
 #include "errors.h"
 #include "operation.h"
-
-/* These objects live until the process ends, like the Tensor type and the kernels. */
-static PyObject *hooks;
-static PyObject *dtypes[LW_DTYPE_COUNT];
-
-PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
-
-/* Drops the frames of a Python hook (see lw_call_hook) from the traceback of a Lanewise error, so that the traceback
- * shows only the user's code. The traceback of any other error stays whole. */
-static void drop_traceback(void) {
-    if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {
-        return;
-    }
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_XDECREF(traceback);
-    PyErr_Restore(type, value, NULL);
-}
-
-PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first, PyObject *second, PyObject *third) {
-    PyObject *hook = hooks ? PyDict_GetItemString(hooks, name) : NULL;
-    if (!hook) {
-        return PyErr_Format(PyExc_RuntimeError,
-                            "lanewise._ext: expected lanewise to be imported first, got _ext alone");
-    }
-    PyObject *result = NULL;
-    if (operation) {
-        PyObject *text = PyUnicode_FromString(operation);
-        result = text ? PyObject_CallFunctionObjArgs(hook, text, first, second, third, NULL) : NULL;
-        Py_XDECREF(text);
-    } else {
-        result = PyObject_CallFunctionObjArgs(hook, first, second, third, NULL);
-    }
-    if (!result) {
-        drop_traceback();
-    }
-    return result;
-}
-
-int lw_parse_dtype(PyObject *object) {
-    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
-        if (object == dtypes[dtype]) {
-            return dtype;
-        }
-    }
-    /* The hook knows other names of dtypes ("float32", float, dtypes of NumPy), and refuses all other objects. */
-    PyObject *code = lw_call_hook("dtype_code", NULL, object, NULL, NULL);
-    Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
-    Py_XDECREF(code);
-    if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_RuntimeError, "expected a dtype's code from the hook dtype_code, got %zd", dtype);
-        return -1;
-    }
-    return (int)dtype;
-}
+#include "python.h"
+#include "tensor.h"
 
 /* initialize(errors, dtypes, hooks, methods): receives the classes and functions of the Python side.
  * lanewise/__init__.py calls it once. `methods` become attributes of Tensor. */
 static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    if (count != 4 || hooks) {
-        PyErr_SetString(PyExc_RuntimeError, hooks ? "initialize: expected one call, got a second"
-                                                  : "initialize: expected (errors, dtypes, hooks, methods)");
+    static int is_initialized;
+    if (count != 4 || is_initialized) {
+        PyErr_SetString(PyExc_RuntimeError, is_initialized ? "initialize: expected one call, got a second"
+                                                           : "initialize: expected (errors, dtypes, hooks, methods)");
         return NULL;
     }
-    if (lw_errors_setup(arguments[0]) < 0) {
+    if (lw_errors_setup(arguments[0]) < 0 || lw_python_setup(arguments[1], arguments[2]) < 0) {
         return NULL;
-    }
-    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
-        dtypes[dtype] = PyTuple_GetItem(arguments[1], dtype);
-        if (!dtypes[dtype]) {
-            return NULL;
-        }
-        Py_INCREF(dtypes[dtype]);
     }
     PyObject *name, *method;
     Py_ssize_t position = 0;
@@ -85,8 +26,7 @@ static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssi
             return NULL;
         }
     }
-    hooks = arguments[2];
-    Py_INCREF(hooks);
+    is_initialized = 1;
     Py_INCREF(Py_None);
     return Py_None;
 }
@@ -131,7 +71,7 @@ static int execute(PyObject *module) {
             return -1;
         }
     }
-    if (lw_tensor_setup(module) < 0 || list_operations(module) < 0) {
+    if (lw_type_setup(module) < 0 || list_operations(module) < 0) {
         return -1;
     }
     loaded = 1;

@@ -1,29 +1,37 @@
 /* Operands: the array arguments of one call, as the extension reads them. */
 #pragma once
 
+#include "number.h"
 #include "operation.h"
 #include "tensor.h"
 
-/* Whether an operand is weak, as Python numbers are, and if so, which kind of number it is. Strong operands, such as
- * tensors, decide the dtype, unless a weak one is of a higher kind (bool < int < float): see lw_computed_dtype().
- * LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest double, and converting it to an integer dtype
- * is an error. */
-typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
-
-typedef struct lw_operand {
-    const char *data;
+/* How the elements of an operand are stored before lw_execute() copies them. */
+typedef struct lw_source {
     const int64_t *shape;
     const int64_t *strides; /* in bytes */
-    lw_tensor *tensor;      /* borrowed; NULL if the argument is not a tensor */
-    PyObject *owned;        /* a reference to release, such as the tensor of a cast */
-    int8_t dtype;           /* valid for a strong operand only */
+    int8_t dtype;
+    int8_t ndim;
+    uint8_t contiguous;
+} lw_source;
+
+typedef struct lw_operand {
+    const char *data; /* NULL if the input is absent */
+    const int64_t *shape;
+    const int64_t *strides; /* in bytes */
+    int64_t size;
+    lw_tensor *tensor; /* borrowed; NULL if the argument is not a tensor */
+    PyObject *owned;   /* a reference to release, such as the tensor of a copy */
+    int8_t dtype;      /* of a weak operand: the default for numbers of its kind */
     int8_t ndim;
     uint8_t weakness; /* an lw_weakness */
     uint8_t has_view; /* `view` holds a buffer, which must be released */
     uint8_t contiguous;
-    lw_scalar scalar; /* the number in a weak operand; after lw_cast_operand(), the encoded element */
+    uint8_t is_copied; /* lw_execute() first makes a row-major copy of this dtype; `source` is what it copies */
+    lw_scalar scalar;  /* the number in a weak operand; after lw_convert_operand(), the encoded element */
+    lw_source source;
     int64_t local_shape[LW_MAX_NDIM];
     int64_t local_strides[LW_MAX_NDIM];
+    int64_t copy_strides[LW_MAX_NDIM];
     Py_buffer view;
 } lw_operand;
 
@@ -33,9 +41,6 @@ typedef enum lw_outcome {
     LW_NEEDS_PYTHON /* only Python code can read an argument, such as a list, so it has to take over the call */
 } lw_outcome;
 
-/* Returns LW_DONE for a CPU backend, else LW_FAILED: in this version, tensors cannot live on a GPU. */
-lw_outcome lw_require_host(int backend);
-
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
 lw_outcome lw_read_operand(PyObject *object, lw_operand *operand);
 /* Fills `operand` from an object with the buffer protocol. Lanewise has no dtype uint8: the elements of a uint8
@@ -43,11 +48,13 @@ lw_outcome lw_read_operand(PyObject *object, lw_operand *operand);
 lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand);
 /* Fills `operand` from a Python bool, int or float. */
 void lw_operand_from_number(PyObject *number, lw_operand *operand);
+void lw_operand_from_scalar(lw_weakness weakness, lw_scalar scalar, lw_operand *operand);
 /* Fills `operand` from a tensor. */
 static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand) {
     operand->data = tensor->data;
     operand->shape = tensor->shape;
     operand->strides = tensor->strides;
+    operand->size = tensor->size;
     operand->tensor = tensor;
     operand->owned = NULL;
     operand->dtype = tensor->dtype;
@@ -55,10 +62,13 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
     operand->weakness = LW_STRONG;
     operand->has_view = 0;
     operand->contiguous = tensor->contiguous;
+    operand->is_copied = 0;
 }
-/* Sets `part` to the first `ndim` dimensions of an operand, for broadcasting batch dimensions. */
-void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
+/* Sets `part` to the first `ndim` dimensions of an operand. It owns nothing, and refers to the operand. */
+void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_release_operand(lw_operand *operand);
+/* Replaces an operand by a tensor, and takes over the caller's reference to it. */
+void lw_own_operand(lw_operand *operand, lw_tensor *tensor);
 
 /* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array of another library. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
@@ -91,12 +101,12 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
  * -1 with DTypeError set if none of these has a kernel. `variant` selects a row of operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
-/* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
-int lw_cast_operand(lw_operand *operand, int dtype);
+/* Converts an operand to the kernel's dtype: encodes a weak number, lets lw_execute() cast an array. */
+int lw_convert_operand(lw_operand *operand, int dtype);
+/* Lets lw_execute() replace a strong operand by a row-major copy. From now on, the operand has the dtype and strides of
+ * the copy. */
+int lw_copy_operand(lw_operand *operand, int dtype);
 
-/* Reads a Python bool, int or float into `value`, and returns which of these it was. */
-lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
-
-/* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not
- * fit. */
-int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination);
+/* Returns whether the memory ranges of a tensor that is written and of an operand that is read meanwhile intersect. The
+ * ranges may intersect even if the two share no element, because a strided operand has gaps between its elements. */
+int lw_overlaps(const lw_tensor *written, const lw_operand *operand);

@@ -27,8 +27,6 @@ typedef enum lw_kind {
     LW_KIND_COUNT
 } lw_kind;
 
-typedef enum lw_complexity { LW_LOW, LW_MEDIUM, LW_HIGH, LW_COMPLEXITY_COUNT } lw_complexity;
-
 typedef enum lw_parameter_type {
     /* passed to the kernel, in the contract's order */
     LW_PARAMETER_FLOAT,
@@ -71,7 +69,6 @@ typedef struct lw_input {
 typedef struct lw_operation {
     const char *name;
     lw_kind kind;
-    lw_complexity complexity;
     uint8_t input_count;
     uint8_t parameter_count;
     int8_t variant_parameter; /* index of the kernel's parameter whose choice selects a row of `kernels`, or -1 */
@@ -82,9 +79,11 @@ typedef struct lw_operation {
     const int16_t (*kernels)[LW_DTYPE_COUNT];
     int8_t results[LW_DTYPE_COUNT]; /* the dtype of the result for each promoted dtype, or -1 */
     uint8_t takes_out;
-    uint8_t in_place;      /* `out` may be one of the first `in_place` inputs */
-    uint8_t takes_number;  /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
-    uint8_t refuses_empty; /* for reductions and rows: an axis of extent 0 is an error, as there is no identity */
+    uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
+    uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
+    uint8_t refuses_empty;  /* for reductions and rows: an axis of extent 0 is an error, as there is no identity */
+    uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
+    float step_nanoseconds; /* the time that a step is expected to take on one thread of the CPU */
 } lw_operation;
 
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */

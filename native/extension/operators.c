@@ -1,9 +1,10 @@
 /* Implements the operators of Tensor: the functions for the slots of its type, such as nb_add. If no contract defines
  * the operation of a slot, the slot stays empty. */
 #include "call.h"
-#include "errors.h"
 #include "exchange.h"
+#include "execute.h"
 #include "lanewise_operations.h"
+#include "module.h"
 #include <string.h>
 
 /* The operations that implement the operators; NULL if no contract defines the operation. */
@@ -174,19 +175,6 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
     const lw_operation *const by_code[6] = {operations.less,      operations.less_equal, operations.equal,
                                             operations.not_equal, operations.greater,    operations.greater_equal};
     return binary(by_code[comparison], a, b);
-}
-
-PyObject *lw_single_item(PyObject *self, const char *advice) {
-    lw_tensor *tensor = (lw_tensor *)self;
-    if (tensor->size != 1) {
-        char text[LW_SHAPE_TEXT];
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected a tensor of one element, got shape %s; %s",
-                            lw_shape_text(text, tensor->ndim, tensor->shape), advice);
-    }
-    if (!lw_is_host(tensor->backend)) {
-        return lw_refuse_device();
-    }
-    return lw_item(tensor->dtype, tensor->data);
 }
 
 static int slot_bool(PyObject *x) {

@@ -1,5 +1,5 @@
-/* Handles calls of reductions. The axes along which a kernel works come last in the layout. */
-#include "arguments.h"
+/* Resolves calls of reductions. The axes along which a kernel works come last in the layout. */
+#include "plan.h"
 
 static int64_t reduced_extent(int ndim, const int64_t *shape, const uint8_t *reduced) {
     int64_t extent = 1;
@@ -16,23 +16,24 @@ typedef struct reduction {
     uint8_t reduced[LW_MAX_NDIM];
 } reduction;
 
-/* Fills the layout. The stride of `out` is 0 along reduced axes. */
-static void fill_reduction_layout(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count,
-                                  int keepdims, const lw_tensor *out) {
+/* Fills the layout. The stride of the result is 0 along reduced axes. */
+static void fill_reduction_layout(lw_plan *plan, const reduction *r, int keepdims) {
+    lw_layout *layout = &plan->layout;
+    int count = plan->operation->input_count;
     int order[LW_MAX_NDIM];
     int inner = lw_order_axes(r->ndim, r->reduced, order);
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_INPUTS + 1][LW_MAX_NDIM];
     for (int operand = 0; operand < count; operand++) {
         int64_t own[LW_MAX_NDIM];
-        lw_broadcast_strides(&inputs[operand], r->ndim, r->shape, own);
+        lw_broadcast_strides(&plan->operands[operand], r->ndim, r->shape, own);
         for (int i = 0; i < r->ndim; i++) {
             strides[operand][i] = own[order[i]];
         }
     }
     for (int i = 0; i < r->ndim; i++) {
         shape[i] = r->shape[order[i]];
-        strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
+        strides[count][i] = i >= r->ndim - inner ? 0 : plan->results[0].strides[keepdims ? order[i] : i];
     }
     lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
     if (inner == 0) {
@@ -61,7 +62,7 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
 }
 
 /* Determines the common shape of the inputs, and the reduced axes. Inputs do not broadcast along reduced axes. */
-static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
+static int resolve_axes(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     r->ndim = lw_broadcast_shape(inputs, count, r->shape);
@@ -84,35 +85,28 @@ static int resolve_reduction(const lw_arguments *arguments, const lw_operand *in
     return 0;
 }
 
-static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    int count = operation->input_count;
+int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
+    const lw_operation *operation = plan->operation;
     int axis_parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     int keepdims_parameter = lw_find_parameter(operation, LW_PARAMETER_KEEPDIMS);
     PyObject *axes = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
     reduction r;
-    lw_scalar parameters[LW_MAX_PARAMETERS];
     int keepdims = 0;
     if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
         keepdims = lw_parse_bool("keepdims", arguments->parameters[keepdims_parameter]);
     }
-    if (keepdims < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
-        resolve_reduction(arguments, x, &r) < 0) {
-        return NULL;
+    if (keepdims < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
+        resolve_axes(arguments, plan->operands, &r) < 0) {
+        return -1;
     }
-    if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected an int or None for axis, got %S; None flattens the tensor", lw_describe(axes));
-    }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count), x, count);
-    for (int i = 0; i < count; i++) {
-        if (dtype < 0 || lw_cast_operand(&x[i], dtype) < 0) {
-            return NULL;
-        }
+    if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && lw_is_sequence(axes)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "expected an int or None for axis, got %S; None flattens the tensor", lw_describe(axes));
+        return -1;
     }
     int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
-    if (lw_refuse_extent(operation, extent)) {
-        return NULL;
+    if (lw_choose_kernel(plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {
+        return -1;
     }
     int64_t shape[LW_MAX_NDIM];
     int ndim = 0;
@@ -121,16 +115,10 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
             shape[ndim++] = r.reduced[axis] ? 1 : r.shape[axis];
         }
     }
-    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
+    int64_t size = lw_set_result(plan, ndim, shape);
+    if (size > 0) {
+        plan->steps = size * extent;
+        fill_reduction_layout(plan, &r, keepdims);
     }
-    lw_layout layout;
-    fill_reduction_layout(&layout, &r, x, count, keepdims, out);
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters,
-                       (extent / 2 + 1) * out->size);
-}
-
-PyObject *lw_call_reduction(const lw_arguments *arguments) {
-    return lw_call_with_operands(arguments, compute_reduction);
+    return size < 0 ? -1 : 0;
 }

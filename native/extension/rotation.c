@@ -1,6 +1,6 @@
-/* Handles calls of rope, the rotary position embedding. The last two dimensions of the layout are the axis of positions
- * and the last axis of x. */
-#include "arguments.h"
+/* Resolves calls of rope, the rotary position embedding. The last two dimensions of the layout are the axis of
+ * positions and the last axis of x. */
+#include "plan.h"
 
 enum { SCALING = 3, NTK = 1 }; /* index of the parameter `scaling`, and of its choice 'ntk' */
 
@@ -24,30 +24,22 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     return axis;
 }
 
-static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (lw_parse_kernel_parameters(arguments, parameters) < 0) {
-        return NULL;
-    }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
-    if (dtype < 0 || lw_cast_operand(x, dtype) < 0) {
-        return NULL;
+int lw_resolve_rotation(const lw_arguments *arguments, lw_plan *plan) {
+    const lw_operand *x = &plan->operands[0];
+    if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 || lw_choose_kernel(plan, 1) < 0) {
+        return -1;
     }
     int axis = position_axis(arguments, x);
     if (axis < 0) {
-        return NULL;
+        return -1;
     }
-    if (parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
-                            "d / (d - 2) is undefined; use scaling='linear'");
+    if (plan->parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
+                     "d / (d - 2) is undefined; use scaling='linear'");
+        return -1;
     }
-    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1,
-                                       operation->in_place, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
-    }
+    plan->steps = lw_set_result(plan, x->ndim, x->shape);
     int order[LW_MAX_NDIM], count = 0;
     for (int i = 0; i < x->ndim - 1; i++) {
         if (i != axis) {
@@ -56,13 +48,12 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
     }
     order[count++] = axis;
     order[count++] = x->ndim - 1;
-    lw_layout layout = {.ndim = count, .inner = 2};
+    lw_layout *layout = &plan->layout;
+    *layout = (lw_layout){.ndim = count, .inner = 2};
     for (int i = 0; i < count; i++) {
-        layout.shape[i] = x->shape[order[i]];
-        layout.strides[0][i] = x->strides[order[i]];
-        layout.strides[1][i] = out->strides[order[i]];
+        layout->shape[i] = x->shape[order[i]];
+        layout->strides[0][i] = x->strides[order[i]];
+        layout->strides[1][i] = plan->results[0].strides[order[i]];
     }
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, out->size * 2);
+    return plan->steps < 0 ? -1 : 0;
 }
-
-PyObject *lw_call_rotation(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_rotation); }

@@ -3,11 +3,14 @@
 #if !defined(_WIN32) && !defined(__wasm__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif
-#include "call.h"
+#include "run.h"
+#include "backends.h"
 #include "cpu.h"
 #include "errors.h"
 #include "float_modes.h"
 #include "memory.h"
+#include "module.h"
+#include "storage.h"
 #include "threads.h"
 
 #if defined(_WIN32)
@@ -16,17 +19,16 @@ unsigned long long __stdcall GetTickCount64(void);
 #include <time.h>
 #endif
 
-/* Kernels with less work than this keep the GIL: they finish in a few microseconds, and releasing the GIL would cost
- * more than it gains. */
-enum { WORK_WITHOUT_GIL = 1 << 15 };
+/* Shorter runs keep the GIL, because releasing it would cost more than it gains. */
+static const double NANOSECONDS_WITHOUT_GIL = 4200;
 
 /* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to acquire
  * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. The table has the
- * microseconds that a call takes on one thread (1) and on two (2), where the second thread was awake before the call or
- * was asleep (two Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
+/* The least work of a thread: with less, another thread costs more than it saves. The table has the microseconds that a
+ * call takes on one thread (1) and on two (2), where the second thread was awake before the call or was asleep (two
+ * Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
  *
  *                       awake         asleep
  *                         1     2       1     2
@@ -36,7 +38,10 @@ enum { SIGNAL_CHECK_MILLISECONDS = 50 };
  *   exp of 512 K                     100    78
  *   192 x 192 matmul   129   146
  *   256 x 256 matmul   304   171 */
-enum { WORK_FOR_A_THREAD = 1 << 17 };
+static const double NANOSECONDS_FOR_A_THREAD = 17000;
+
+/* The time to read or write a byte of an operand in the cache: an addition of float32 takes 0.13 ns for 12 bytes. */
+static const double NANOSECONDS_PER_BYTE = 0.011;
 
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
@@ -81,7 +86,7 @@ static int interrupted(void *of) {
 
 #if defined(__wasm__)
 
-static int threads_for(int64_t work) { return work > 0; }
+static int threads_for(double nanoseconds) { return nanoseconds >= 0; }
 
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
@@ -98,9 +103,10 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
-static int threads_for(int64_t work) {
-    int64_t worth = work / WORK_FOR_A_THREAD, threads = worth > 1 ? lw_threads() : 1;
-    return (int)(worth < threads ? worth : threads);
+static int threads_for(double nanoseconds) {
+    double worth = nanoseconds / NANOSECONDS_FOR_A_THREAD;
+    int threads = worth >= 2 ? lw_threads() : 1;
+    return worth < threads ? (int)worth : threads;
 }
 
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
@@ -179,8 +185,13 @@ static void raise_status(lw_status status, const lw_context *context, const lw_s
     }
 }
 
+double lw_nanoseconds(const lw_operation *operation, int64_t steps, int64_t bytes) {
+    double computing = (double)steps * operation->step_nanoseconds, moving = (double)bytes * NANOSECONDS_PER_BYTE;
+    return computing > moving ? computing : moving;
+}
+
 int lw_run(int backend, int kernel_index, const void *layout, const void *const *inputs, void *const *outputs,
-           const lw_scalar *parameters, int64_t work) {
+           const lw_scalar *parameters, double nanoseconds) {
     const lw_library *library = lw_libraries[backend]; /* NULL for a GPU backend */
     int has_kernel = library && kernel_index >= 0;
     lw_kernel *kernel = has_kernel ? ((lw_kernel *const *)&library->kernels)[kernel_index] : NULL;
@@ -199,10 +210,10 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     context.cache_bytes = 0; /* 0 disables streaming stores, which help only large results; long runs set it below */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
-    if (work < WORK_WITHOUT_GIL) {
+    if (nanoseconds < NANOSECONDS_WITHOUT_GIL) {
         status = kernel(&context, layout, inputs, outputs, parameters);
     } else {
-        host.threads = threads_for(work);
+        host.threads = threads_for(nanoseconds);
         context.cache_bytes = cache_bytes();
         host.next_check = milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();

@@ -2,7 +2,6 @@
  * are cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and the
  * child of a fork inherits no lock that is held. */
 #include "memory.h"
-#include "module.h"
 
 #if defined(__wasm__) /* WebAssembly has no page faults, so caching would gain nothing */
 
@@ -14,13 +13,9 @@ void lw_aligned_free(void *memory) {
     }
 }
 
-int64_t lw_cached_scratch_bytes(void) { return 0; }
-
 void lw_scratch_trim(void) {}
 
 #else
-
-#include <stdatomic.h>
 
 enum {
     HEADER_BYTES = 64, /* a struct scratch precedes the kernel's memory in its block */
@@ -36,22 +31,19 @@ static struct {
     _Atomic(scratch *) block;
     _Atomic size_t bytes; /* size of the block last stored here, to skip blocks that do not fit; may be outdated */
 } slots[SLOTS];
-static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;
-
-int64_t lw_cached_scratch_bytes(void) { return atomic_load_explicit(&cached_bytes, memory_order_relaxed); }
 
 static scratch *pop_slot(int slot) {
     scratch *block = atomic_exchange(&slots[slot].block, NULL);
     if (block) {
-        atomic_fetch_sub(&cached_bytes, (int64_t)block->bytes);
+        atomic_fetch_sub(&lw_memory_cache.scratch_bytes, (int64_t)block->bytes);
     }
     return block;
 }
 
 static void push_slot(scratch *block) {
     size_t bytes = block->bytes; /* read now: once the block is in a slot, another thread may take and free it */
-    atomic_fetch_add(&cached_bytes, (int64_t)bytes);
+    atomic_fetch_add(&lw_memory_cache.scratch_bytes, (int64_t)bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
         scratch *none = NULL;
         if (atomic_compare_exchange_strong(&slots[slot].block, &none, block)) {
@@ -63,7 +55,7 @@ static void push_slot(scratch *block) {
     scratch *old = atomic_exchange(&slots[slot].block, block);
     atomic_store_explicit(&slots[slot].bytes, bytes, memory_order_relaxed);
     if (old) {
-        atomic_fetch_sub(&cached_bytes, (int64_t)old->bytes);
+        atomic_fetch_sub(&lw_memory_cache.scratch_bytes, (int64_t)old->bytes);
         lw_block_free(old, old->bytes);
     }
 }

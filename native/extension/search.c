@@ -1,7 +1,5 @@
-/* Handles calls of searchsorted, which finds the positions of values in a sorted one-dimensional tensor. */
-#include "call.h"
-#include "errors.h"
-#include "exchange.h"
+/* Resolves calls of searchsorted, which finds the positions of values in a sorted one-dimensional tensor. */
+#include "execute.h"
 #include "lanewise_operations.h"
 
 static int check_row(const lw_operand *row) {
@@ -15,38 +13,8 @@ static int check_row(const lw_operand *row) {
     return -1;
 }
 
-static PyObject *compute_search(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    lw_operand *row = &operands[0], *x = &operands[1];
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2), operands, 2);
-    lw_scalar parameters[2 + LW_MAX_PARAMETERS];
-    if (check_row(row) < 0 || dtype < 0 || lw_cast_operand(row, dtype) < 0 || lw_cast_operand(x, dtype) < 0 ||
-        lw_parse_kernel_parameters(arguments, parameters + 2) < 0) {
-        return NULL;
-    }
-    parameters[0].i = row->shape[0];
-    parameters[1].i = row->strides[0];
-    lw_tensor *out =
-        lw_prepare_output(arguments->out, operation->results[dtype], x->ndim, x->shape, operands, 2, 0, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
-    }
-    int64_t strides[4][LW_MAX_NDIM] = {{0}};
-    for (int i = 0; i < x->ndim; i++) {
-        strides[1][i] = x->strides[i];
-        strides[3][i] = out->strides[i];
-    }
-    lw_layout layout;
-    lw_collapse(&layout, x->ndim, 0, x->shape, 4, (const int64_t (*)[LW_MAX_NDIM])strides);
-    int steps = 64 - __builtin_clzll((unsigned long long)row->shape[0] | 1);
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters,
-                       16 * out->size * steps);
-}
-
-static int check_sorter(lw_tensor *row, const lw_tensor *sorter) {
-    lw_operand operand;
-    lw_operand_from_tensor(row, &operand);
-    if (check_row(&operand) < 0) {
+static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
+    if (check_row(row) < 0) {
         return -1;
     }
     if (sorter->ndim == 1 && sorter->size == row->size) {
@@ -58,34 +26,43 @@ static int check_sorter(lw_tensor *row, const lw_tensor *sorter) {
     return -1;
 }
 
-/* Returns x1[sorter]. */
-static PyObject *sort_by_sorter(const lw_arguments *arguments) {
-    lw_tensor *row = lw_tensor_from_object(arguments->inputs[0]);
-    lw_tensor *sorter = row ? lw_tensor_from_object(arguments->inputs[2]) : NULL;
-    PyObject *const inputs[2] = {(PyObject *)row, (PyObject *)sorter};
-    int fits = sorter && check_sorter(row, sorter) == 0;
-    PyObject *taken = fits ? lw_call_inputs(&lw_operations[LW_OPERATION_take], inputs, NULL) : NULL;
-    Py_XDECREF((PyObject *)row);
-    Py_XDECREF((PyObject *)sorter);
-    return taken;
+/* Replaces the row by row[sorter]. */
+static int sort_row(lw_operand *row, const lw_operand *sorter, lw_place place) {
+    static PyObject *const defaults[LW_MAX_PARAMETERS];
+    lw_arguments take = {.operation = &lw_operations[LW_OPERATION_take], .parameters = defaults};
+    lw_plan plan = {.operation = take.operation, .place = place, .result_count = 1};
+    lw_borrow_operand(row, row->ndim, &plan.operands[0]);
+    lw_borrow_operand(sorter, sorter->ndim, &plan.operands[1]);
+    PyObject *sorted = lw_resolve_gather(&take, &plan) < 0 ? NULL : lw_execute(&plan, NULL);
+    lw_end_plan(&plan);
+    if (!sorted) {
+        return -1;
+    }
+    lw_own_operand(row, (lw_tensor *)sorted);
+    return 0;
 }
 
-static PyObject *call_with_sorter(const lw_arguments *arguments) {
-    PyObject *row = sort_by_sorter(arguments);
-    if (!row) {
-        return PyErr_Occurred() ? NULL : lw_call_python(arguments);
+int lw_resolve_search(const lw_arguments *arguments, lw_plan *plan) {
+    lw_operand *row = &plan->operands[0], *x = &plan->operands[1], *sorter = &plan->operands[2];
+    if (sorter->data) {
+        if (check_sorter(row, sorter) < 0 || sort_row(row, sorter, plan->place) < 0) {
+            return -1;
+        }
+        sorter->data = NULL;
     }
-    PyObject *const inputs[3] = {row, arguments->inputs[1], NULL};
-    lw_arguments sorted = *arguments;
-    sorted.inputs = inputs;
-    PyObject *result = lw_call_search(&sorted);
-    Py_DECREF(row);
-    return result;
-}
-
-PyObject *lw_call_search(const lw_arguments *arguments) {
-    if (arguments->inputs[2]) {
-        return call_with_sorter(arguments);
+    if (check_row(row) < 0 || lw_choose_kernel(plan, 2) < 0 ||
+        lw_parse_kernel_parameters(arguments, plan->parameters + 2) < 0) {
+        return -1;
     }
-    return lw_call_with_operands(arguments, compute_search);
+    plan->parameters[0].i = row->shape[0];
+    plan->parameters[1].i = row->strides[0];
+    int64_t size = lw_set_result(plan, x->ndim, x->shape);
+    int64_t strides[4][LW_MAX_NDIM] = {{0}};
+    for (int i = 0; i < x->ndim; i++) {
+        strides[1][i] = x->strides[i];
+        strides[3][i] = plan->results[0].strides[i];
+    }
+    lw_collapse(&plan->layout, x->ndim, 0, x->shape, 4, (const int64_t (*)[LW_MAX_NDIM])strides);
+    plan->steps = size * (64 - __builtin_clzll((unsigned long long)row->shape[0] | 1));
+    return size < 0 ? -1 : 0;
 }

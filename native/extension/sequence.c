@@ -1,49 +1,8 @@
 /* Converts numbers and nested sequences of numbers to tensors, and elements of tensors to Python numbers. */
 #include "arguments.h"
 #include "exchange.h"
+#include "number.h"
 #include <string.h>
-
-double lw_decode_half(uint16_t half) {
-    int exponent = half >> 10 & 31;
-    double significand = half & 1023;
-    double magnitude;
-    if (exponent == 31) {
-        magnitude = significand ? __builtin_nan("") : __builtin_inf();
-    } else if (exponent == 0) {
-        magnitude = significand * 0x1p-24;
-    } else {
-        uint64_t bits = (uint64_t)(exponent - 15 + 1023) << 52;
-        double power;
-        memcpy(&power, &bits, sizeof power);
-        magnitude = (1 + significand * 0x1p-10) * power;
-    }
-    return half & 0x8000 ? -magnitude : magnitude;
-}
-
-PyObject *lw_item(int dtype, const char *data) {
-    union {
-        int32_t int32;
-        int64_t int64;
-        uint16_t half;
-        float float32;
-        double float64;
-    } value;
-    memcpy(&value, data, (size_t)lw_item_size(dtype)); /* a borrowed array may be unaligned */
-    switch (dtype) {
-    case LW_BOOL:
-        return PyBool_FromLong(*data != 0);
-    case LW_INT32:
-        return PyLong_FromLongLong(value.int32);
-    case LW_INT64:
-        return PyLong_FromLongLong(value.int64);
-    case LW_FLOAT16:
-        return PyFloat_FromDouble(lw_decode_half(value.half));
-    case LW_FLOAT32:
-        return PyFloat_FromDouble(value.float32);
-    default:
-        return PyFloat_FromDouble(value.float64);
-    }
-}
 
 /* Derives the shape from the first element of each level. read_level() checks the other elements. */
 static int guess_shape(PyObject *object, int64_t *shape) {

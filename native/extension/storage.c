@@ -3,10 +3,11 @@
  * faults. The cache keeps freed blocks in one list per size class. There are four classes per power of two, so that
  * a block of more than 64 bytes is at most a quarter larger than requested. To stay within its limit, the cache
  * frees blocks, starting with the class to which no block was added for the longest time. The GIL guards the cache. */
+#include "storage.h"
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
-#include <stdatomic.h>
+#include "python.h"
 #include <stdlib.h>
 
 enum {
@@ -24,10 +25,6 @@ static struct {
     int64_t last_used; /* value of allocation_count when a block was last added to the list */
 } pool[CLASS_COUNT];
 
-/* Byte counts, headers excluded. Atomic, because a thread that frees scratch memory reads both without the GIL. */
-static _Atomic int64_t cached_bytes,
-    cache_limit =
-        (int64_t)256 << 20; /* 1/16 of WebAssembly's 4 GB; read_cache_limit() replaces it on other platforms */
 static int64_t reserved_bytes, peak_bytes; /* reserved: from the system, cache included; peak: most in use at once */
 static int64_t allocation_count;           /* number of allocations */
 static int64_t system_allocation_count;    /* number of allocations that the cache could not serve */
@@ -36,10 +33,6 @@ static int cache_limit_is_known;
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
 static void store_bytes(_Atomic int64_t *bytes, int64_t to) { atomic_store_explicit(bytes, to, memory_order_relaxed); }
-
-int64_t lw_cache_space_left(void) {
-    return load_bytes(&cache_limit) - load_bytes(&cached_bytes) - lw_cached_scratch_bytes();
-}
 
 /* Returns the class of a size and sets `class_bytes` to the size of its blocks: SMALLEST_CLASS * 2^e * (1 + s/4),
  * where e is `exponent` and s is `steps`, from 1 to 4. */
@@ -65,7 +58,7 @@ static void free_block(lw_storage *storage) {
 static lw_storage *pop_block(int index) {
     lw_storage *storage = pool[index].first;
     pool[index].first = storage->owner;
-    store_bytes(&cached_bytes, load_bytes(&cached_bytes) - (int64_t)storage->bytes);
+    store_bytes(&lw_memory_cache.storage_bytes, load_bytes(&lw_memory_cache.storage_bytes) - (int64_t)storage->bytes);
     return storage;
 }
 
@@ -112,7 +105,7 @@ static int read_cache_limit(void) {
     }
     if (!cache_limit_is_known) { /* another thread may have set the limit while the hook ran */
         cache_limit_is_known = 1;
-        store_bytes(&cache_limit, bytes);
+        store_bytes(&lw_memory_cache.limit, bytes);
     }
     return 0;
 }
@@ -125,7 +118,7 @@ static __attribute__((noinline)) lw_storage *new_block(int64_t bytes, int index,
         return NULL;
     }
     lw_storage *storage = lw_block_allocate(HEADER_BYTES + class_bytes);
-    if (!storage && load_bytes(&cached_bytes) + lw_cached_scratch_bytes()) {
+    if (!storage && lw_cached_bytes()) {
         lw_storage_trim();
         storage = lw_block_allocate(HEADER_BYTES + class_bytes);
         retry_count += storage != NULL;
@@ -152,7 +145,7 @@ lw_storage *lw_storage_new(int64_t bytes) {
         return NULL;
     }
     allocation_count++;
-    int64_t allocated = reserved_bytes - load_bytes(&cached_bytes);
+    int64_t allocated = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes);
     peak_bytes = allocated > peak_bytes ? allocated : peak_bytes;
     storage->references = 1;
     return storage;
@@ -185,11 +178,11 @@ void lw_storage_release(lw_storage *storage) {
         return;
     }
     int64_t bytes = (int64_t)storage->bytes;
-    if (lw_cache_space_left() < bytes && (bytes > load_bytes(&cache_limit) || !make_room(bytes, index))) {
+    if (lw_cache_space_left() < bytes && (bytes > load_bytes(&lw_memory_cache.limit) || !make_room(bytes, index))) {
         free_block(storage);
         return;
     }
-    store_bytes(&cached_bytes, load_bytes(&cached_bytes) + bytes);
+    store_bytes(&lw_memory_cache.storage_bytes, load_bytes(&lw_memory_cache.storage_bytes) + bytes);
     storage->owner = pool[index].first;
     pool[index].first = storage;
     pool[index].last_used = allocation_count;
@@ -214,7 +207,7 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
         return NULL;
     }
     cache_limit_is_known = 1;
-    store_bytes(&cache_limit, new_limit);
+    store_bytes(&lw_memory_cache.limit, new_limit);
     if (!make_room(0, -1)) {
         lw_scratch_trim();
     }
@@ -223,7 +216,7 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
 
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    peak_bytes = reserved_bytes - load_bytes(&cached_bytes);
+    peak_bytes = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes);
     return none();
 }
 
@@ -233,13 +226,12 @@ static PyObject *memory_stats(PyObject *module, PyObject *unused) {
     if (read_cache_limit() < 0) {
         return NULL;
     }
-    int64_t allocated = reserved_bytes - load_bytes(&cached_bytes),
-            cached = load_bytes(&cached_bytes) + lw_cached_scratch_bytes();
+    int64_t allocated = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes), cached = lw_cached_bytes();
     int64_t numbers[] = {allocated,
                          peak_bytes,
                          cached,
                          allocated + cached,
-                         load_bytes(&cache_limit),
+                         load_bytes(&lw_memory_cache.limit),
                          allocation_count,
                          allocation_count - system_allocation_count,
                          retry_count};

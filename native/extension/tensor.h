@@ -1,44 +1,8 @@
 /* The Tensor object and its storage. */
 #pragma once
 
-#include "lanewise.h"
-#include "pyabi.h"
-#include "visibility.h"
-
-/* Backends, highest priority first; backends.c has their names. */
-typedef enum lw_backend {
-    LW_BACKEND_CUDA,
-    LW_BACKEND_WGPU,
-    LW_BACKEND_AVX512,
-    LW_BACKEND_AVX2,
-    LW_BACKEND_AVX,
-    LW_BACKEND_SSE2,
-    LW_BACKEND_NEON,
-    LW_BACKEND_RELAXED_SIMD,
-    LW_BACKEND_SIMD128,
-    LW_BACKEND_SCALAR,
-    LW_BACKEND_COUNT
-} lw_backend;
-
-static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512; }
-
-/* A block of memory that one tensor uses or several share. The GIL guards the reference count. */
-typedef struct lw_storage lw_storage;
-struct lw_storage {
-    Py_ssize_t references;
-    char *data; /* address in CPU memory; NULL if `owner` is a buffer of a GPU */
-    size_t bytes;
-    int read_only;
-    int size_class;                       /* size class in the cache of storage.c, or -1 for borrowed memory */
-    void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
-    void *owner; /* the object that `release` releases; in a list of the cache, the next block */
-};
-
-/* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with
- * OutOfMemoryError set if memory runs out. */
-lw_storage *lw_storage_new(int64_t bytes);
-lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
-void lw_storage_release(lw_storage *storage);
+#include "backends.h"
+#include "storage.h"
 
 typedef struct lw_tensor {
     PyObject_HEAD lw_storage *storage;
@@ -62,22 +26,37 @@ static inline int64_t lw_item_size(int dtype) {
     static const int8_t sizes[LW_DTYPE_COUNT] = {1, 4, 8, 2, 4, 8};
     return sizes[dtype];
 }
+/* Returns how many elements of a dtype `bytes` hold. Item sizes are powers of two, so no slow division is needed. */
+static inline int64_t lw_items(int dtype, int64_t bytes) {
+    return bytes >> __builtin_ctz((unsigned)lw_item_size(dtype));
+}
 const char *lw_dtype_name(int dtype);
 
 /* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
  * with an error set. */
 lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed);
+/* Does the same for a shape whose strides and size in bytes lw_row_major() has computed. */
+lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, const int64_t *strides, int64_t bytes,
+                                   int backend, int committed);
 /* Returns a tensor that shares the storage of `base`, and adds a reference to that storage. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* Returns a tensor on `storage`. Takes over the caller's reference to the storage, even on failure. */
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 
+/* Returns 1, with ReadOnlyError set, if the tensor is read-only. */
+int lw_refuse_writing(const lw_tensor *tensor);
+
 /* Fills in the row-major strides of a shape. Returns the size of all elements in bytes, or -1 if an extent is negative
  * or the size overflows. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
+void lw_refuse_size(int dtype, int ndim, const int64_t *shape); /* raises the error for a size that overflows */
+/* Does the same for elements of a dtype, with ShapeError set on failure. */
+static inline int64_t lw_checked_row_major(int dtype, int ndim, const int64_t *shape, int64_t *strides) {
+    int64_t bytes = lw_row_major(ndim, shape, lw_item_size(dtype), strides);
+    if (bytes < 0) {
+        lw_refuse_size(dtype, ndim, shape);
+    }
+    return bytes;
+}
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
-
-PyObject *lw_int_tuple(int count, const int64_t *values);
-
-int lw_tensor_setup(PyObject *module); /* creates the type */

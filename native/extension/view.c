@@ -1,7 +1,8 @@
 /* Handles calls of view operations, which return a view of their input in another shape. Only reshape may copy its
  * input: it does so if no strides describe the view. lanewise/shaping.py composes other operations from these. */
-#include "arguments.h"
+#include "call.h"
 #include "exchange.h"
+#include "execute.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
@@ -216,17 +217,17 @@ static lw_tensor *(*const view_functions[LW_OPERATION_COUNT])(lw_tensor *tensor,
     [LW_OPERATION_squeeze] = squeeze,
 };
 
-PyObject *lw_call_view(const lw_arguments *arguments) {
+lw_outcome lw_call_view(const lw_arguments *arguments, PyObject **result) {
     const lw_operation *operation = arguments->operation;
     if (!view_functions[operation - lw_operations]) {
-        return lw_call_python(arguments);
+        return LW_NEEDS_PYTHON;
     }
     lw_tensor *tensor = lw_tensor_from_object(arguments->inputs[0]);
     if (!tensor) {
-        return PyErr_Occurred() ? NULL : lw_call_python(arguments);
+        return PyErr_Occurred() ? LW_FAILED : LW_NEEDS_PYTHON;
     }
     PyObject *argument = operation->parameter_count ? arguments->parameters[0] : NULL;
-    lw_tensor *view = view_functions[operation - lw_operations](tensor, argument);
+    *result = (PyObject *)view_functions[operation - lw_operations](tensor, argument);
     Py_DECREF((PyObject *)tensor);
-    return (PyObject *)view;
+    return LW_DONE;
 }

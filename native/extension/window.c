@@ -1,5 +1,5 @@
-/* Handles calls of conv2d, max_pool2d and avg_pool2d on images of shape (N, C, H, W), or on one image (C, H, W). */
-#include "arguments.h"
+/* Resolves calls of conv2d, max_pool2d and avg_pool2d on images of shape (N, C, H, W), or on one image (C, H, W). */
+#include "plan.h"
 #include <string.h>
 
 static int parse_named_pair(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
@@ -124,50 +124,30 @@ static int set_window_layout(const lw_arguments *arguments, int pools, lw_window
     return 0;
 }
 
-static PyObject *compute_window(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    int count = operation->input_count;
+int lw_resolve_window(const lw_arguments *arguments, lw_plan *plan) {
+    const lw_operand *operands = plan->operands;
+    lw_window_layout *layout = &plan->window;
+    int count = plan->operation->input_count;
     int pools = count == 1;
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count), operands, count);
-    if (dtype < 0) {
-        return NULL;
+    *layout = (lw_window_layout){.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
+    if (lw_choose_kernel(plan, count) < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
+        set_image_layout(&operands[0], layout) < 0) {
+        return -1;
     }
-    for (int i = 0; i < count; i++) {
-        if (operands[i].data && lw_cast_operand(&operands[i], dtype) < 0) {
-            return NULL;
-        }
+    layout->groups = pools ? 1 : plan->parameters[0].i; /* groups, the only kernel parameter of conv2d */
+    if ((pools ? set_pool_layout(arguments, layout) : set_weight_layout(&operands[1], &operands[2], layout)) < 0 ||
+        set_window_layout(arguments, pools, layout) < 0) {
+        return -1;
     }
-    lw_window_layout layout = {.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
-    lw_scalar parameters[LW_MAX_PARAMETERS] = {{.i = 0}};
-    if (lw_parse_kernel_parameters(arguments, parameters) < 0 || set_image_layout(&operands[0], &layout) < 0) {
-        return NULL;
-    }
-    if (pools) {
-        if (set_pool_layout(arguments, &layout) < 0) {
-            return NULL;
-        }
-    } else {
-        layout.groups = parameters[0].i; /* groups, the only kernel parameter of conv2d */
-        if (set_weight_layout(&operands[1], &operands[2], &layout) < 0) {
-            return NULL;
-        }
-    }
-    if (set_window_layout(arguments, pools, &layout) < 0) {
-        return NULL;
-    }
-    int64_t shape[4] = {layout.batch, layout.out_channels, layout.out_size[0], layout.out_size[1]};
+    int64_t shape[4] = {layout->batch, layout->out_channels, layout->out_size[0], layout->out_size[1]};
     int single = operands[0].ndim == 3;
-    lw_tensor *out = lw_prepare_output(arguments->out, operation->results[dtype], 4 - single, shape + single, operands,
-                                       count, 0, place);
-    if (!out || out->size == 0) {
-        return (PyObject *)out;
-    }
+    int64_t size = lw_set_result(plan, 4 - single, shape + single);
     for (int i = single; i < 4; i++) {
-        layout.strides[count][i] = out->strides[i - single];
+        layout->strides[count][i] = plan->results[0].strides[i - single];
     }
-    int64_t window = layout.kernel_size[0] * layout.kernel_size[1];
-    int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 32 + 1);
-    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
+    plan->steps = size * layout->kernel_size[0] * layout->kernel_size[1];
+    if (size > 0) {
+        plan->steps *= layout->in_channels / layout->groups;
+    }
+    return size < 0 ? -1 : 0;
 }
-
-PyObject *lw_call_window(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_window); }

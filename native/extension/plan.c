@@ -1,18 +1,5 @@
-/* Steps that all kinds of calls share: reading inputs, choosing a backend, broadcasting, collapsing dimensions,
- * preparing the output. */
-#include "call.h"
-#include "errors.h"
-#include <string.h>
-
-lw_outcome lw_require_host(int backend) {
-    if (lw_is_host(backend)) {
-        return LW_DONE;
-    }
-    PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                 "expected a CPU backend, got %s, which cannot compute with tensors in this version",
-                 lw_backend_name(backend));
-    return LW_FAILED;
-}
+/* What all resolvers share: reading inputs, choosing the place and the kernel, broadcasting, collapsing dimensions. */
+#include "plan.h"
 
 lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
     place->backend = -1;
@@ -33,24 +20,26 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
     if (place->backend < 0) {
         place->backend = lw_current_backend(&place->committed);
     }
-    return lw_require_host(place->backend);
+    return lw_require_host(place->backend) < 0 ? LW_FAILED : LW_DONE;
 }
 
-lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands,
-                          lw_place *place) {
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, lw_plan *plan) {
     int count = operation->input_count;
-    lw_outcome status = LW_DONE;
+    lw_operand *operands = plan->operands;
+    lw_outcome outcome = LW_DONE;
+    plan->operation = operation;
+    plan->result_count = 1;
     for (int i = 0; i < count; i++) {
         operands[i].data = NULL;
         operands[i].has_view = 0;
         operands[i].owned = NULL;
     }
-    for (int i = 0; i < count && status == LW_DONE; i++) {
+    for (int i = 0; i < count && outcome == LW_DONE; i++) {
         if (inputs[i]) {
-            status = lw_read_operand(inputs[i], &operands[i]);
+            outcome = lw_read_operand(inputs[i], &operands[i]);
         }
     }
-    for (int i = 0; i < count && status == LW_DONE; i++) {
+    for (int i = 0; i < count && outcome == LW_DONE; i++) {
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
             char got[LW_SHAPE_TEXT];
@@ -60,17 +49,36 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
             return LW_FAILED;
         }
     }
-    return status == LW_DONE ? lw_resolve_place(operands, count, place) : status;
+    return outcome == LW_DONE ? lw_resolve_place(operands, count, &plan->place) : outcome;
 }
 
-PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute) {
-    const lw_operation *operation = arguments->operation;
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_outcome status = lw_read_inputs(operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_DONE ? compute(arguments, operands, place) : NULL;
-    lw_release_operands(operands, operation->input_count);
-    return status == LW_NEEDS_PYTHON ? lw_call_python(arguments) : result;
+void lw_set_kernel(lw_plan *plan, int variant, int dtype) {
+    plan->kernel = plan->operation->kernels[variant][dtype];
+    plan->dtype = plan->operation->results[dtype];
+}
+
+int lw_choose_kernel(lw_plan *plan, int count) {
+    const lw_operation *operation = plan->operation;
+    int computed = lw_computed_dtype(operation, plan->operands, count);
+    int dtype = lw_kernel_dtype(operation, 0, computed, plan->operands, count);
+    for (int i = 0; i < count; i++) {
+        if (dtype < 0 || (plan->operands[i].data && lw_convert_operand(&plan->operands[i], dtype) < 0)) {
+            return -1;
+        }
+    }
+    lw_set_kernel(plan, 0, dtype);
+    return dtype;
+}
+
+int64_t lw_set_result(lw_plan *plan, int ndim, const int64_t *shape) {
+    lw_result *result = &plan->results[0];
+    int64_t bytes = lw_checked_row_major(plan->dtype, ndim, shape, result->strides);
+    for (int i = 0; i < ndim; i++) {
+        result->shape[i] = shape[i];
+    }
+    result->ndim = (int8_t)ndim;
+    result->contiguous = 1;
+    return result->size = bytes < 0 ? -1 : lw_items(plan->dtype, bytes);
 }
 
 int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
@@ -160,6 +168,49 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 
+int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
+    for (int i = 0; i < count; i++) {
+        if (operands[i].ndim == 0) {
+            continue;
+        }
+        if (!operands[i].contiguous || operands[i].ndim != ndim) {
+            return 0;
+        }
+        for (int axis = 0; axis < ndim && operands[i].shape != shape; axis++) {
+            if (operands[i].shape[axis] != shape[axis]) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+void lw_plan_elements(lw_plan *plan) {
+    const lw_operand *operands = plan->operands;
+    const lw_result *result = &plan->results[0];
+    lw_layout *layout = &plan->layout;
+    int count = plan->operation->input_count;
+    plan->steps = result->size;
+    if (lw_is_one_row(operands, count, result->ndim, result->shape) && result->contiguous) {
+        layout->ndim = 1;
+        layout->inner = 0;
+        layout->shape[0] = result->size;
+        for (int i = 0; i < count; i++) {
+            layout->strides[i][0] = operands[i].ndim == 0 && result->size != 1 ? 0 : lw_item_size(operands[i].dtype);
+        }
+        layout->strides[count][0] = lw_item_size(plan->dtype);
+        return;
+    }
+    int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    for (int i = 0; i < count; i++) {
+        lw_broadcast_strides(&operands[i], result->ndim, result->shape, strides[i]);
+    }
+    for (int axis = 0; axis < result->ndim; axis++) {
+        strides[count][axis] = result->strides[axis];
+    }
+    lw_collapse(layout, result->ndim, 0, result->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+}
+
 int lw_order_axes(int ndim, const uint8_t *reduced, int *order) {
     int position = 0;
     for (int axis = 0; axis < ndim; axis++) {
@@ -188,101 +239,4 @@ int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
         return 1;
     }
     return 0;
-}
-
-/* Computes the range of bytes that an array spans. */
-static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
-                          const char **low, const char **high) {
-    *low = data;
-    *high = data + item_size;
-    for (int i = 0; i < ndim; i++) {
-        int64_t reach = (shape[i] - 1) * strides[i];
-        *(reach < 0 ? low : high) += reach;
-    }
-}
-
-int lw_overlaps(const lw_tensor *out, const lw_operand *operand) {
-    if (!operand->data || operand->weakness != LW_STRONG || operand->owned || out->size == 0) {
-        return 0;
-    }
-    for (int i = 0; i < operand->ndim; i++) {
-        if (operand->shape[i] == 0) {
-            return 0;
-        }
-    }
-    const char *low, *high, *out_low, *out_high;
-    memory_bounds(operand->data, operand->ndim, operand->shape, operand->strides, lw_item_size(operand->dtype), &low,
-                  &high);
-    memory_bounds(out->data, out->ndim, out->shape, out->strides, lw_item_size(out->dtype), &out_low, &out_high);
-    return low < out_high && out_low < high;
-}
-
-/* Returns whether the operand is the output itself, so that a kernel may read and write it element by element. */
-static int coincides(const lw_tensor *out, const lw_operand *operand) {
-    return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
-           memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&
-           memcmp(operand->strides, out->strides, sizeof(int64_t) * (size_t)out->ndim) == 0;
-}
-
-static lw_tensor *check_out(PyObject *object, int dtype, int ndim, const int64_t *shape, const lw_operand *operands,
-                            int count, int in_place) {
-    if (!lw_is_tensor(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a tensor for out, got %S", lw_describe(object));
-        return NULL;
-    }
-    lw_tensor *out = (lw_tensor *)object;
-    if (out->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "expected a writable tensor for out, got a read-only one");
-        return NULL;
-    }
-    if (out->dtype != dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected a tensor of dtype %s for out, got %s",
-                     lw_dtype_name(dtype), lw_dtype_name(out->dtype));
-        return NULL;
-    }
-    if (out->ndim != ndim || memcmp(out->shape, shape, sizeof(int64_t) * (size_t)ndim) != 0) {
-        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a tensor of shape %s for out, got %s",
-                     lw_shape_text(expected, ndim, shape), lw_shape_text(got, out->ndim, out->shape));
-        return NULL;
-    }
-    if (!out->contiguous) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
-                     "... instead");
-        return NULL;
-    }
-    for (int i = 0; i < count; i++) {
-        if (lw_overlaps(out, &operands[i]) && !(i < in_place && coincides(out, &operands[i]))) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "expected an out that shares no memory with the inputs, got one that overlaps input %d; "
-                         "copy the input first",
-                         i + 1);
-            return NULL;
-        }
-    }
-    Py_INCREF(object);
-    return out;
-}
-
-lw_tensor *lw_prepare_output(PyObject *out, int dtype, int ndim, const int64_t *shape, const lw_operand *operands,
-                             int count, int in_place, lw_place place) {
-    if (out) {
-        return check_out(out, dtype, ndim, shape, operands, count, in_place);
-    }
-    return lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
-}
-
-PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
-                      const lw_operand *operands, const lw_scalar *parameters, int64_t work) {
-    const void *inputs[LW_MAX_INPUTS];
-    for (int i = 0; i < operation->input_count; i++) {
-        inputs[i] = operands[i].data;
-    }
-    void *outputs[1] = {out->data};
-    if (lw_run(place.backend, kernel, layout, inputs, outputs, parameters, work) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
 }

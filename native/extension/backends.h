@@ -1,0 +1,39 @@
+/* Backends: their names, their kernel libraries, and which of them runs calls. */
+#pragma once
+
+#include "lanewise_table.h"
+#include "pyabi.h"
+#include "visibility.h"
+
+/* Backends, highest priority first; backends.c has their names. */
+typedef enum lw_backend {
+    LW_BACKEND_CUDA,
+    LW_BACKEND_WGPU,
+    LW_BACKEND_AVX512,
+    LW_BACKEND_AVX2,
+    LW_BACKEND_AVX,
+    LW_BACKEND_SSE2,
+    LW_BACKEND_NEON,
+    LW_BACKEND_RELAXED_SIMD,
+    LW_BACKEND_SIMD128,
+    LW_BACKEND_SCALAR,
+    LW_BACKEND_COUNT
+} lw_backend;
+
+static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512; }
+
+LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */
+const char *lw_backend_name(int backend);
+int lw_find_backend(const char *name); /* -1 if no backend has this name */
+/* Returns the backend for a call if the user has not placed any of its operands on a backend: that of the innermost
+ * use_backend() block in this thread, or the default outside such blocks. Sets `committed` to whether use_backend()
+ * chose the backend. */
+int lw_current_backend(int *committed);
+/* Returns the current backend if it runs on the CPU, else the scalar backend. */
+int lw_host_backend(int *committed);
+LW_HIDDEN int lw_strict_backends; /* if set, operands placed on different backends are an error */
+/* Parses the name of a backend. The library of a CPU backend must be open already. Returns -1 with an error set on
+ * failure. */
+int lw_parse_backend(PyObject *object);
+/* Returns 0 for a CPU backend, else -1 with an error set: in this version, tensors cannot live on a GPU. */
+int lw_require_host(int backend);

@@ -1,0 +1,35 @@
+/* Handles calls of astype. */
+#include "call.h"
+#include "execute.h"
+#include "python.h"
+
+lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result) {
+    int dtype = lw_parse_dtype(arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
+    if (dtype < 0) {
+        return LW_FAILED;
+    }
+    PyObject *copy = arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_BOOL)];
+    int copies = copy ? lw_parse_bool("copy", copy) : 1;
+    if (copies < 0) {
+        return LW_FAILED;
+    }
+    PyObject *x = arguments->inputs[0];
+    if (!copies && lw_is_tensor(x) && ((lw_tensor *)x)->dtype == dtype) {
+        Py_INCREF(x);
+        *result = x;
+        return LW_DONE;
+    }
+    lw_operand operand;
+    lw_outcome status = lw_read_operand(x, &operand);
+    if (status == LW_DONE) {
+        /* Convert a Python number to the dtype of its Python type (int64 for an int), then cast it like a tensor. */
+        int own_dtype = operand.weakness == LW_WEAK_BOOL  ? LW_BOOL
+                        : operand.weakness == LW_WEAK_INT ? LW_INT64
+                                                          : LW_FLOAT64;
+        if (operand.weakness == LW_STRONG || lw_convert_operand(&operand, own_dtype) == 0) {
+            *result = (PyObject *)lw_cast(&operand, dtype);
+        }
+    }
+    lw_release_operands(&operand, 1);
+    return status;
+}

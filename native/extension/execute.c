@@ -1,0 +1,205 @@
+/* Executes plans: makes the results, brings operands into the form that the kernel reads, runs the kernel. Copies and
+ * casts are plans, too. */
+#include "execute.h"
+#include "lanewise_operations.h"
+#include "python.h"
+#include "run.h"
+#include <string.h>
+
+/* Returns whether the operand is the output itself, so that a kernel may read and write it element by element. */
+static int coincides(const lw_tensor *out, const lw_operand *operand) {
+    return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
+           memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&
+           memcmp(operand->strides, out->strides, sizeof(int64_t) * (size_t)out->ndim) == 0;
+}
+
+/* Checks the argument `out`: its dtype and shape, and that it is contiguous, writable and does not overlap with the
+ * operands. It may, however, be one of the first `in_place` operands itself. Returns a new reference. */
+static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
+    const lw_operand *operands = plan->operands;
+    const lw_result *result = &plan->results[0];
+    if (!lw_is_tensor(object)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a tensor for out, got %S", lw_describe(object));
+        return NULL;
+    }
+    lw_tensor *out = (lw_tensor *)object;
+    if (out->read_only) {
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "expected a writable tensor for out, got a read-only one");
+        return NULL;
+    }
+    if (out->dtype != plan->dtype) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected a tensor of dtype %s for out, got %s",
+                     lw_dtype_name(plan->dtype), lw_dtype_name(out->dtype));
+        return NULL;
+    }
+    if (out->ndim != result->ndim || memcmp(out->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0) {
+        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a tensor of shape %s for out, got %s",
+                     lw_shape_text(expected, result->ndim, result->shape), lw_shape_text(got, out->ndim, out->shape));
+        return NULL;
+    }
+    if (!out->contiguous) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
+                     "... instead");
+        return NULL;
+    }
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        if (lw_overlaps(out, &operands[i]) && !(i < plan->operation->in_place && coincides(out, &operands[i]))) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                         "expected an out that shares no memory with the inputs, got one that overlaps input %d; "
+                         "copy the input first",
+                         i + 1);
+            return NULL;
+        }
+    }
+    Py_INCREF(object);
+    return out;
+}
+
+/* Replaces an operand by the copy that its plan states. Changes only what the kernel reads, the data. */
+static __attribute__((noinline)) int copy_operand(const lw_plan *plan, lw_operand *operand);
+
+/* Returns the bytes that the kernel reads and writes. It reads an element of an operand at most once a step. */
+static int64_t moved_bytes(const lw_plan *plan) {
+    int64_t bytes = 0;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        int64_t elements = operand->size < plan->steps ? operand->size : plan->steps;
+        bytes += operand->data ? elements * lw_item_size(operand->dtype) : 0;
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        bytes += plan->results[i].size * lw_item_size(plan->dtype);
+    }
+    return bytes;
+}
+
+static int run(lw_plan *plan, lw_tensor *const *results) {
+    enum { FEW = 4096 }; /* so few steps take less than any threshold, however many bytes they move */
+    const void *inputs[LW_MAX_INPUTS];
+    void *outputs[LW_MAX_RESULTS];
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        if (plan->operands[i].data && plan->operands[i].is_copied && copy_operand(plan, &plan->operands[i]) < 0) {
+            return -1;
+        }
+        inputs[i] = plan->operands[i].data;
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        outputs[i] = results[i]->data;
+    }
+    int64_t bytes = plan->steps < FEW ? 0 : moved_bytes(plan);
+    return lw_run(plan->place.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
+                  lw_nanoseconds(plan->operation, plan->steps, bytes));
+}
+
+/* Plans a copy of an operand, converted to `dtype`, but not the result. */
+static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_place place) {
+    int copies = source->dtype == dtype;
+    plan->operation = &lw_operations[copies ? LW_OPERATION_copy : LW_OPERATION_astype];
+    plan->kernel = plan->operation->kernels[copies ? 0 : dtype][source->dtype];
+    plan->dtype = (int8_t)dtype;
+    plan->place = place;
+    plan->result_count = 1;
+    lw_borrow_operand(source, source->ndim, &plan->operands[0]);
+}
+
+static lw_tensor *copy(const lw_operand *source, int dtype, lw_place place) {
+    lw_plan plan;
+    begin_copy(&plan, source, dtype, place);
+    if (lw_set_result(&plan, source->ndim, source->shape) < 0) {
+        return NULL;
+    }
+    lw_plan_elements(&plan);
+    return (lw_tensor *)lw_execute(&plan, NULL);
+}
+
+lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
+    lw_place place;
+    return lw_resolve_place(operand, 1, &place) == LW_DONE ? copy(operand, dtype, place) : NULL;
+}
+
+static int copy_operand(const lw_plan *plan, lw_operand *operand) {
+    const lw_source *source = &operand->source;
+    lw_operand stored;
+    lw_borrow_operand(operand, operand->ndim, &stored);
+    stored.shape = source->shape;
+    stored.strides = source->strides;
+    stored.dtype = source->dtype;
+    stored.ndim = source->ndim;
+    stored.contiguous = source->contiguous;
+    stored.is_copied = 0;
+    lw_tensor *copied = copy(&stored, operand->dtype, plan->place);
+    if (!copied) {
+        return -1;
+    }
+    lw_release_operand(operand);
+    operand->data = copied->data;
+    operand->owned = (PyObject *)copied;
+    operand->is_copied = 0;
+    return 0;
+}
+
+PyObject *lw_execute(lw_plan *plan, PyObject *out) {
+    lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
+    int is_done = 1;
+    for (int i = 0; i < plan->result_count && is_done; i++) {
+        const lw_result *result = &plan->results[i];
+        results[i] = out ? check_out(plan, out)
+                         : lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides,
+                                                   result->size * lw_item_size(plan->dtype), plan->place.backend,
+                                                   plan->place.committed);
+        is_done = results[i] != NULL;
+    }
+    is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);
+    if (is_done && plan->result_count == 1) {
+        return (PyObject *)results[0];
+    }
+    PyObject *named =
+        is_done ? lw_call_hook("several", plan->operation->name, (PyObject *)results[0], (PyObject *)results[1], NULL)
+                : NULL;
+    Py_XDECREF((PyObject *)results[0]);
+    Py_XDECREF((PyObject *)results[1]);
+    return named;
+}
+
+int lw_execute_into(lw_plan *plan, lw_tensor *target) { return run(plan, &target); }
+
+int lw_copy_into(lw_tensor *target, lw_operand *source) {
+    lw_operand both[2];
+    lw_plan plan;
+    if (lw_refuse_writing(target) || (source->weakness != LW_STRONG && lw_convert_operand(source, target->dtype) < 0)) {
+        return -1;
+    }
+    lw_operand_from_tensor(target, &both[0]);
+    lw_borrow_operand(source, source->ndim, &both[1]);
+    while (both[1].ndim > target->ndim && both[1].shape[0] == 1) { /* drop leading extents of 1, as NumPy does */
+        both[1].shape++;
+        both[1].strides++;
+        both[1].ndim--;
+    }
+    lw_result *result = &plan.results[0];
+    int ndim = lw_broadcast_shape(both, 2, result->shape);
+    if (ndim < 0) {
+        return -1;
+    }
+    if (ndim != target->ndim || memcmp(result->shape, target->shape, sizeof(int64_t) * (size_t)ndim) != 0) {
+        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a value that broadcasts to shape %s, got shape %s",
+                     lw_shape_text(expected, target->ndim, target->shape),
+                     lw_shape_text(got, source->ndim, source->shape));
+        return -1;
+    }
+    /* x[1:] = x[:-1] would read overwritten elements */
+    if (lw_overlaps(target, &both[1]) && lw_copy_operand(&both[1], target->dtype) < 0) {
+        return -1;
+    }
+    begin_copy(&plan, &both[1], target->dtype, (lw_place){target->backend, target->committed});
+    memcpy(result->strides, target->strides, sizeof(int64_t) * (size_t)ndim);
+    result->size = target->size;
+    result->ndim = (int8_t)ndim;
+    result->contiguous = target->contiguous;
+    lw_plan_elements(&plan);
+    int done = target->size ? lw_execute_into(&plan, target) : 0;
+    lw_end_plan(&plan);
+    return done;
+}

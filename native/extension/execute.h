@@ -1,0 +1,16 @@
+/* Executes plans. */
+#pragma once
+
+#include "plan.h"
+
+/* Makes the results of a plan, or checks `out` unless it is NULL, and computes them. Returns a new reference to the
+ * result, to a named tuple if there are two, or NULL with an error set. */
+PyObject *lw_execute(lw_plan *plan, PyObject *out);
+/* Computes the first result of a plan in `target`, which must have the dtype, the shape and the strides that the plan
+ * states. Returns 0, or -1 with an error set. */
+int lw_execute_into(lw_plan *plan, lw_tensor *target);
+
+/* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
+lw_tensor *lw_cast(const lw_operand *operand, int dtype);
+/* Assigns `source`, broadcast and cast, to the elements of `target`. Returns -1 with an error set on failure. */
+int lw_copy_into(lw_tensor *target, lw_operand *source);
