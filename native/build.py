@@ -146,9 +146,9 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
 
 def _sources(target: Target) -> list[Path]:
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    native = (
-        ["cpu.c"] if target.binary_format == "wasm" else ["cpu.c", "cores.c", "threads.c"]
-    )  # WebAssembly has no threads
+    native = ["cpu.c", "memory.c", "scratch.c"]
+    if target.binary_format != "wasm":  # WebAssembly has no threads
+        native += ["cores.c", "threads.c"]
     return [*extension, *(ROOT / "native" / name for name in native), GENERATED / "lanewise_operations.c"]
 
 

@@ -41,11 +41,9 @@ static PyObject *new_element(PyObject *object, Py_ssize_t index) {
 static int refuse_int(const char *parameter, PyObject *argument, const char *expected, int_status status,
                       lw_error too_large) {
     if (status == INT_EXPECTED) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected %s for %s, got %S", expected, parameter,
-                     lw_describe(argument));
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected %s for %s, got %S", expected, parameter, lw_describe(argument));
     } else if (status == INT_TOO_LARGE) {
-        PyErr_Format(lw_error_class(too_large), "expected ints of at most 64 bits for %s, got %S", parameter,
-                     lw_describe(argument));
+        lw_raise(too_large, "expected ints of at most 64 bits for %s, got %S", parameter, lw_describe(argument));
     }
     return -1;
 }
@@ -69,9 +67,7 @@ int lw_parse_bool(const char *parameter, PyObject *object) {
         }
         PyErr_Clear(); /* an object that cannot be compared is neither True nor False */
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected True or False for %s, got %S", parameter,
-                 lw_describe(object));
-    return -1;
+    return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected True or False for %s, got %S", parameter, lw_describe(object));
 }
 
 int lw_parse_axis(PyObject *object, int ndim) {
@@ -80,9 +76,8 @@ int lw_parse_axis(PyObject *object, int ndim) {
         return -1;
     }
     if (axis < -ndim || axis >= ndim) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected an axis within %d dimension%s, got %lld", ndim,
-                     ndim == 1 ? "" : "s", (long long)axis);
-        return -1;
+        return lw_refuse(LW_AXIS_ERROR, "expected an axis within %d dimension%s, got %lld", ndim, ndim == 1 ? "" : "s",
+                         (long long)axis);
     }
     return (int)(axis < 0 ? axis + ndim : axis);
 }
@@ -102,9 +97,8 @@ int lw_parse_axes(PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
             return -1;
         }
         if (reduced[axis]) {
-            PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected different axes, got %S, which names axis %d twice",
-                         lw_describe(object), axis);
-            return -1;
+            return lw_refuse(LW_AXIS_ERROR, "expected different axes, got %S, which names axis %d twice",
+                             lw_describe(object), axis);
         }
         reduced[axis] = 1;
     }
@@ -141,9 +135,8 @@ static int parse_ints(const char *parameter, PyObject *object, const char *expec
 
 int lw_parse_shape(const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
     if (lw_is_sequence(object) && lw_sequence_size(object) > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected at most %d dimensions for %s, got %zd", LW_MAX_NDIM,
-                     parameter, lw_sequence_size(object));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected at most %d dimensions for %s, got %zd", LW_MAX_NDIM, parameter,
+                         lw_sequence_size(object));
     }
     return parse_ints(parameter, object, "an int or a tuple of ints", LW_SHAPE_ERROR, shape);
 }
@@ -169,10 +162,8 @@ int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int
         is_valid &= values[i] >= minimum && values[i] <= INT32_MAX;
     }
     if (!is_valid) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected an int or a pair of ints from %lld to 2147483647 for %s, got %S", (long long)minimum,
-                     parameter->name, lw_describe(object));
-        return -1;
+        return lw_refuse(LW_ARGUMENT_ERROR, "expected an int or a pair of ints from %lld to 2147483647 for %s, got %S",
+                         (long long)minimum, parameter->name, lw_describe(object));
     }
     pair[0] = values[0];
     pair[1] = values[count - 1];
@@ -220,8 +211,7 @@ static int parse_choice(const lw_parameter *parameter, PyObject *object, lw_scal
         choices = longer;
     }
     if (choices) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected one of %U for %s, got %S", choices, parameter->name,
-                     lw_describe(object));
+        lw_raise(LW_ARGUMENT_ERROR, "expected one of %U for %s, got %S", choices, parameter->name, lw_describe(object));
         Py_DECREF(choices);
     }
     return -1;
@@ -232,9 +222,8 @@ static int check_limits(const lw_parameter *parameter, PyObject *object, double 
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected %s for %s, got %S", parameter->limits_text,
-                 parameter->name, lw_describe(object));
-    return -1;
+    return lw_refuse(LW_ARGUMENT_ERROR, "expected %s for %s, got %S", parameter->limits_text, parameter->name,
+                     lw_describe(object));
 }
 
 int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
@@ -244,11 +233,10 @@ int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scala
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
                 PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a number for %s, got %S",
-                             parameter->name, lw_describe(object));
+                lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a number for %s, got %S", parameter->name,
+                         lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-                PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                             "expected a number within float64 for %s, got a larger int", parameter->name);
+                lw_raise(LW_RANGE_ERROR, "expected a number within float64 for %s, got a larger int", parameter->name);
             }
             return -1;
         }

@@ -20,18 +20,16 @@ static double reciprocal_square_root(int64_t x) {
 
 static int refuse(const lw_operand *a, const lw_operand *b, const char *rule) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s, got shapes %s and %s", rule,
-                 lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected %s, got shapes %s and %s", rule, lw_shape_text(first, a->ndim, a->shape),
+                     lw_shape_text(second, b->ndim, b->shape));
 }
 
 static int check_shapes(const lw_operation *operation, const lw_operand *operands) {
     const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
     for (int i = QUERY; i <= VALUE; i++) {
         if (operands[i].ndim < 2) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with at least 2 dimensions, got %d",
-                         operation->inputs[i].name, operands[i].ndim);
-            return -1;
+            return lw_refuse(LW_SHAPE_ERROR, "expected %s with at least 2 dimensions, got %d",
+                             operation->inputs[i].name, operands[i].ndim);
         }
     }
     if (query->shape[query->ndim - 1] != key->shape[key->ndim - 1]) {
@@ -55,8 +53,8 @@ static int64_t query_heads_per_key_head(const lw_operand *operands, int shared) 
         int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
         if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
             refuse(query, other,
-                   "shapes (..., heads, length, depth) with enable_gqa, equally many heads in key and value, "
-                   "and a multiple of that number in query");
+                   "shapes (..., heads, length, depth) with enable_gqa, equally many heads in key and value, and a "
+                   "multiple of that number in query");
             return -1;
         }
     }
@@ -77,10 +75,8 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
  * Leaves a mask of floats unchanged, and raises an error for ints. */
 static int convert_bool_mask(lw_operand *mask, lw_place place) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected attn_mask of bool, true where a key is visible, or of floats to add to the scores, "
-                     "got ints; use astype");
-        return -1;
+        return lw_refuse(LW_DTYPE_ERROR, "expected attn_mask of bool, true where a key is visible, or of floats to add "
+                                         "to the scores, got ints; use astype");
     }
     if (mask->dtype != LW_BOOL) {
         return 0;
@@ -154,9 +150,8 @@ static int set_mask_strides(const lw_operand *mask, lw_attention_layout *layout)
         int64_t extent = mask->shape[from];
         if (extent != 1 && extent != score_shape[1 - axis]) {
             char text[LW_SHAPE_TEXT];
-            PyErr_Format(
-                lw_error_class(LW_SHAPE_ERROR), "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
-                (long long)layout->queries, (long long)layout->keys, lw_shape_text(text, mask->ndim, mask->shape));
+            lw_raise(LW_SHAPE_ERROR, "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
+                     (long long)layout->queries, (long long)layout->keys, lw_shape_text(text, mask->ndim, mask->shape));
             return -1;
         }
         strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];

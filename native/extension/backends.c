@@ -63,10 +63,9 @@ int lw_require_host(int backend) {
     if (lw_is_host(backend)) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                 "expected a CPU backend, got %s, which cannot compute with tensors in this version",
-                 lw_backend_name(backend));
-    return -1;
+    return lw_refuse(LW_BACKEND_UNAVAILABLE_ERROR,
+                     "expected a CPU backend, got %s, which cannot compute with tensors in this version",
+                     lw_backend_name(backend));
 }
 
 static const char *text_of(PyObject *object) {
@@ -78,15 +77,13 @@ int lw_parse_backend(PyObject *object) {
     int backend = name ? lw_find_backend(name) : -1;
     if (backend < 0) {
         if (!PyErr_Occurred()) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected the name of a backend, got %S; see lw.Backend",
-                         lw_describe(object));
+            lw_raise(LW_ARGUMENT_ERROR, "expected the name of a backend, got %S; see lw.Backend", lw_describe(object));
             lw_name_error("backend");
         }
         return -1;
     }
     if (lw_is_host(backend) && !lw_libraries[backend]) {
-        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                     "the kernel library of %s is not open; see lw.backends()", name);
+        lw_raise(LW_BACKEND_UNAVAILABLE_ERROR, "the kernel library of %s is not open; see lw.backends()", name);
         lw_name_error("backend");
         return -1;
     }
@@ -116,12 +113,12 @@ static const lw_library *find_table(void *handle) {
 
 static PyObject *refuse_file(const char *path) {
 #if defined(_WIN32)
-    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened: Windows error %lu; reinstall lanewise",
-                        path, GetLastError());
+    return lw_raise(LW_LIBRARY_ERROR, "%s: cannot be opened: Windows error %lu; reinstall lanewise", path,
+                    GetLastError());
 #else
     const char *reason = dlerror();
-    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened: %s; reinstall lanewise", path,
-                        reason ? reason : "no reason given");
+    return lw_raise(LW_LIBRARY_ERROR, "%s: cannot be opened: %s; reinstall lanewise", path,
+                    reason ? reason : "no reason given");
 #endif
 }
 
@@ -129,26 +126,22 @@ static PyObject *refuse_file(const char *path) {
 static int check_head(const char *path, int backend, const lw_library_head *head) {
     if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
         head->signature != LW_SIGNATURE) {
-        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
-                     "%s: expected ABI %d, %d kernels and signature %llx, got ABI %u, %u kernels and signature %llx; "
-                     "reinstall lanewise",
-                     path, LW_ABI_VERSION, LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE, head->abi_version,
-                     head->kernel_count, (unsigned long long)head->signature);
-        return -1;
+        return lw_refuse(LW_LIBRARY_ERROR,
+                         "%s: expected ABI %d, %d kernels and signature %llx, got ABI %u, %u kernels and signature "
+                         "%llx; reinstall lanewise",
+                         path, LW_ABI_VERSION, LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE, head->abi_version,
+                         head->kernel_count, (unsigned long long)head->signature);
     }
     if (strcmp(head->name, names[backend]) != 0) {
-        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
-                     "%s: expected kernels of %s, got kernels of %s; reinstall lanewise", path, names[backend],
-                     head->name);
-        return -1;
+        return lw_refuse(LW_LIBRARY_ERROR, "%s: expected kernels of %s, got kernels of %s; reinstall lanewise", path,
+                         names[backend], head->name);
     }
     uint64_t missing = lw_is_host(backend) ? head->cpu_features & ~lw_cpu_features() : 0;
     if (missing) {
-        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                     "%s: this CPU or its operating system lacks features that %s needs (LW_CPU_* bits 0x%llx); choose "
-                     "another backend",
-                     path, names[backend], (unsigned long long)missing);
-        return -1;
+        return lw_refuse(LW_BACKEND_UNAVAILABLE_ERROR,
+                         "%s: this CPU or its operating system lacks features that %s needs (LW_CPU_* bits 0x%llx); "
+                         "choose another backend",
+                         path, names[backend], (unsigned long long)missing);
     }
     return 0;
 }
@@ -178,8 +171,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     int backend = name ? lw_find_backend(name) : -1;
     if (!path || backend < 0) {
         return PyErr_Occurred() ? NULL
-                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                                               "open_library: expected (path, backend, base)");
+                                : lw_raise(LW_ARGUMENT_TYPE_ERROR, "open_library: expected (path, backend, base)");
     }
     int base = arguments[2] == Py_None ? backend : lw_parse_backend(arguments[2]);
     if (base < 0) {
@@ -191,7 +183,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     }
     const lw_library *library = find_table(handle);
     if (!library) {
-        return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: has no kernel table; reinstall lanewise", path);
+        return lw_raise(LW_LIBRARY_ERROR, "%s: has no kernel table; reinstall lanewise", path);
     }
     if (check_head(path, backend, &library->head) < 0) {
         return NULL;
@@ -249,8 +241,7 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
         return NULL;
     }
     if (chosen.depth == MAX_NESTED) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected at most %d nested blocks, got more",
-                            MAX_NESTED);
+        return lw_raise(LW_BACKEND_ERROR, "expected at most %d nested blocks, got more", MAX_NESTED);
     }
     threads_with_choice += chosen.depth == 0;
     chosen.backends[chosen.depth++] = (int8_t)backend;
@@ -260,8 +251,8 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
 static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "expected a block that this thread has entered, got an exit without an entry");
+        return lw_raise(LW_BACKEND_ERROR,
+                        "expected a block that this thread has entered, got an exit without an entry");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();

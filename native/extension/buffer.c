@@ -79,9 +79,8 @@ static void refuse_elements(const char *format, const char *code) {
                  {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
                  {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
     if (is_complex(code)) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected real numbers, got complex ones; compute with their real and imaginary parts "
-                     "separately");
+        lw_raise(LW_DTYPE_ERROR,
+                 "expected real numbers, got complex ones; compute with their real and imaginary parts separately");
         return;
     }
     const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
@@ -96,16 +95,16 @@ static void refuse_elements(const char *format, const char *code) {
         }
     }
     if (!dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected numbers, got %s%s", name,
-                     *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
-                     : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
-                                      : "");
+        lw_raise(LW_DTYPE_ERROR, "expected numbers, got %s%s", name,
+                 *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
+                 : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
+                                  : "");
         return;
     }
-    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
-                 "'%s'); convert it first, as x.astype('%s') does in NumPy",
-                 name, format, dtype);
+    lw_raise(LW_DTYPE_ERROR,
+             "expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format '%s'); "
+             "convert it first, as x.astype('%s') does in NumPy",
+             name, format, dtype);
 }
 
 /* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error. */
@@ -115,10 +114,9 @@ static void reword_refusal(PyObject *object) {
     }
     PyObject *type, *reason, *traceback;
     PyErr_Fetch(&type, &reason, &traceback);
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with "
-                 "x.astype('float32')",
-                 lw_describe(object), reason);
+    lw_raise(LW_ARGUMENT_ERROR,
+             "expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with x.astype('float32')",
+             lw_describe(object), reason);
     Py_XDECREF(type);
     Py_XDECREF(reason);
     Py_XDECREF(traceback);
@@ -128,18 +126,15 @@ static void reword_refusal(PyObject *object) {
  * only dimension. */
 static int read_geometry(const Py_buffer *view, lw_operand *operand) {
     if (view->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM,
-                     view->ndim);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM, view->ndim);
     }
     int is_indirect = !view->shape && view->ndim > 1;
     for (int i = 0; view->suboffsets && i < view->ndim; i++) {
         is_indirect |= view->suboffsets[i] >= 0;
     }
     if (is_indirect) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected an array in one block of memory, got pointers to several; copy it first");
-        return -1;
+        return lw_refuse(LW_ARGUMENT_ERROR,
+                         "expected an array in one block of memory, got pointers to several; copy it first");
     }
     operand->size = 1;
     for (int i = 0; i < view->ndim; i++) {
@@ -234,9 +229,8 @@ static int has_mask(PyObject *object) {
 lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (is_bytes(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "expected numbers, got %s; give memoryview(x) to read each byte as an int",
-                     lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected numbers, got %s; give memoryview(x) to read each byte as an int",
+                 lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
         return LW_FAILED;
     }
     int masked = has_mask(object);
@@ -244,9 +238,9 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
         return LW_FAILED;
     }
     if (masked) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
-                     "call .filled() first");
+        lw_raise(
+            LW_ARGUMENT_TYPE_ERROR,
+            "expected an array without a mask, got a numpy.ma array, whose mask would be lost; call .filled() first");
         return LW_FAILED;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {

@@ -101,9 +101,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
             if (arguments->parameters[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected each argument once, got '%U' twice",
-                             name);
-                return -1;
+                return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected each argument once, got '%U' twice", name);
             }
             arguments->parameters[i] = value;
             return 0;
@@ -112,9 +110,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     for (int i = 0; i < operation->input_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->inputs[i].name) == 0) {
             if (arguments->inputs[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected each argument once, got '%U' twice",
-                             name);
-                return -1;
+                return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected each argument once, got '%U' twice", name);
             }
             arguments->inputs[i] = value;
             return 0;
@@ -167,9 +163,8 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
             ints = longer;
         }
         if (ints) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                         "expected the %s as one argument, got %U; write %s(x, (%U))", operation->parameters[0].name,
-                         ints, operation->name, ints);
+            lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected the %s as one argument, got %U; write %s(x, (%U))",
+                     operation->parameters[0].name, ints, operation->name, ints);
             Py_DECREF(ints);
         }
         return;
@@ -184,9 +179,9 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
     for (int i = 0; i < operation->parameter_count && operation->parameters[i].positional; i++) {
         allowed++;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                 "expected at most %d positional argument%s, got %zd; pass the others by name, see help(lw.%s)",
-                 allowed - given, allowed - given == 1 ? "" : "s", count, operation->name);
+    lw_raise(LW_ARGUMENT_TYPE_ERROR,
+             "expected at most %d positional argument%s, got %zd; pass the others by name, see help(lw.%s)",
+             allowed - given, allowed - given == 1 ? "" : "s", count, operation->name);
 }
 
 /* Checks that no required argument is missing, and no required input is None. Sets optional inputs that are None to
@@ -203,18 +198,16 @@ static int check_required(collected *arguments) {
             if (operation == &lw_operations[LW_OPERATION_where] && arguments->inputs[0] && !is_none) {
                 advice = "; for the indices of true elements, use nonzero(condition)";
             }
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                         is_none ? "expected a tensor, an array, a list or a number for %s, got None"
-                                 : "expected an argument for %s, got none%s",
-                         input->name, advice);
-            return -1;
+            return lw_refuse(LW_ARGUMENT_TYPE_ERROR,
+                             is_none ? "expected a tensor, an array, a list or a number for %s, got None"
+                                     : "expected an argument for %s, got none%s",
+                             input->name, advice);
         }
     }
     for (int i = 0; i < operation->parameter_count; i++) {
         if (!arguments->parameters[i] && operation->parameters[i].required) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected an argument for %s, got none",
-                         operation->parameters[i].name);
-            return -1;
+            return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected an argument for %s, got none",
+                             operation->parameters[i].name);
         }
     }
     return 0;
@@ -318,8 +311,7 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
             return lw_parse_parameter(parameter, arguments[2], &scalar) < 0 ? NULL : PyFloat_FromDouble(scalar.f);
         }
     }
-    return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                        "expected (operation, parameter, value), with a parameter that is a float");
+    return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (operation, parameter, value), with a parameter that is a float");
 }
 
 LW_NAMED_FAST("number_of", number_of)

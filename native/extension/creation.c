@@ -44,9 +44,8 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 0) {
             char text[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected extents of at least 0 for shape, got %s",
-                         lw_shape_text(text, ndim, shape));
-            return -1;
+            return lw_refuse(LW_SHAPE_ERROR, "expected extents of at least 0 for shape, got %s",
+                             lw_shape_text(text, ndim, shape));
         }
     }
     return ndim;
@@ -56,7 +55,7 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 2) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (shape, dtype)");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype)");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
@@ -74,8 +73,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     const char *name = is_valid ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     const lw_operation *operation = name ? lw_find_operation(name) : NULL;
     if (!operation || operation->kind != LW_KIND_CREATION) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected (operation, shape, dtype, parameters), with a tuple of parameters");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                        "expected (operation, shape, dtype, parameters), with a tuple of parameters");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
@@ -84,9 +83,9 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
         return NULL;
     }
     if (operation->kernels[0][dtype] < 0) {
-        return PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                            "expected a dtype with a kernel, got %s; create float32 and convert it by astype",
-                            lw_dtype_name(dtype));
+        return lw_raise(LW_DTYPE_ERROR,
+                        "expected a dtype with a kernel, got %s; create float32 and convert it by astype",
+                        lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
     lw_set_kernel(&plan, 0, dtype);

@@ -147,11 +147,10 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
         }
     }
     if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
-        return PyErr_Format(
-            PyExc_BufferError,
-            "__dlpack__: expected a tensor on the CPU, stream=None and no positional arguments, got a tensor on "
-            "%s, stream=%S and %zd positional arguments",
-            lw_backend_name(tensor->backend), lw_describe(stream), count);
+        return PyErr_Format(PyExc_BufferError,
+                            "__dlpack__: expected a tensor on the CPU, stream=None and no positional arguments, got a "
+                            "tensor on %s, stream=%S and %zd positional arguments",
+                            lw_backend_name(tensor->backend), lw_describe(stream), count);
     }
     if (device != Py_None) {
         PyObject *own = lw_dlpack_device(self, NULL);
@@ -236,14 +235,12 @@ static void refuse_type(const dl_tensor *view) {
     int is_uint8 = is_known && strcmp(names[view->dtype.code], "uint") == 0 && view->dtype.bits == 8;
     const char *advice = is_uint8 ? "use asarray(x), which converts it" : "convert it first";
     if (is_known) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected bool, int32, int64, float16, float32 or float64, got %s%d; %s", names[view->dtype.code],
-                     view->dtype.bits, advice);
+        lw_raise(LW_DTYPE_ERROR, "expected bool, int32, int64, float16, float32 or float64, got %s%d; %s",
+                 names[view->dtype.code], view->dtype.bits, advice);
     } else {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
-                     "bits, %d lanes; %s",
-                     view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
+        lw_raise(LW_DTYPE_ERROR,
+                 "expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d bits, %d lanes; %s",
+                 view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
     }
 }
 
@@ -257,9 +254,8 @@ static int check_view(const dl_tensor *view) {
         return -1;
     }
     if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of 0 to %d dimensions, got %d%s", LW_MAX_NDIM,
-                     view->ndim, view->ndim > 0 && !view->shape ? " without a shape" : "");
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected an array of 0 to %d dimensions, got %d%s", LW_MAX_NDIM, view->ndim,
+                         view->ndim > 0 && !view->shape ? " without a shape" : "");
     }
     if (dtype_of(view) < 0) {
         refuse_type(view);
@@ -276,8 +272,8 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
         char text[LW_SHAPE_TEXT];
         lw_shape_text(text, view->ndim, view->shape);
         lw_storage_release(storage); /* may free the view */
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s", text);
+        lw_raise(LW_SHAPE_ERROR, "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s",
+                 text);
         return NULL;
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {
@@ -293,8 +289,7 @@ static PyObject *import_capsule(PyObject *module, PyObject *capsule) {
     (void)module;
     int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected an unused DLPack capsule, got %S",
-                            lw_describe(capsule));
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected an unused DLPack capsule, got %S", lw_describe(capsule));
     }
     void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
     const versioned *newer = owner;

@@ -8,9 +8,8 @@ static int check_square(const lw_operand *x) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected square matrices (..., n, n), got shape %s",
-                 lw_shape_text(got, x->ndim, x->shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected square matrices (..., n, n), got shape %s",
+                     lw_shape_text(got, x->ndim, x->shape));
 }
 
 int lw_resolve_eigen(const lw_arguments *arguments, lw_plan *plan) {

@@ -77,10 +77,10 @@ static int refuses_negative_power(const lw_operation *operation, const lw_operan
         operands[1].scalar.i >= 0) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "expected an exponent of at least 0 for int32, got %lld; give it as a float, %lld.0, or convert "
-                 "the base to a float dtype with astype",
-                 (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
+    lw_raise(LW_ARGUMENT_ERROR,
+             "expected an exponent of at least 0 for int32, got %lld; give it as a float, %lld.0, or convert the base "
+             "to a float dtype with astype",
+             (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
     return 1;
 }
 

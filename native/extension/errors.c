@@ -62,18 +62,17 @@ void lw_name_error(const char *operation) {
 }
 
 void lw_raise_no_memory(int64_t bytes) {
-    PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                 "cannot allocate %lld bytes; use smaller arrays, or release some", (long long)bytes);
+    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes; use smaller arrays, or release some",
+             (long long)bytes);
 }
 
 void lw_raise_index(int64_t index, int axis, int64_t extent) {
     if (axis == LW_FLATTENED) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "expected indices within the flattened tensor of extent %lld, got %lld", (long long)extent,
-                     (long long)index);
+        lw_raise(LW_INDEX_ERROR, "expected indices within the flattened tensor of extent %lld, got %lld",
+                 (long long)extent, (long long)index);
     } else {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected indices within axis %d of extent %lld, got %lld", axis,
-                     (long long)extent, (long long)index);
+        lw_raise(LW_INDEX_ERROR, "expected indices within axis %d of extent %lld, got %lld", axis, (long long)extent,
+                 (long long)index);
     }
 }
 

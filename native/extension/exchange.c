@@ -73,7 +73,7 @@ lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, 
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 3) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (object, dtype, copy)");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (object, dtype, copy)");
     }
     PyObject *object = arguments[0];
     int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype(arguments[1]);
@@ -92,8 +92,8 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     int converts = dtype >= 0 && dtype != tensor->dtype;
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "copy=False, but these elements have to be copied or converted; leave out copy");
+        return lw_raise(LW_ARGUMENT_ERROR,
+                        "copy=False, but these elements have to be copied or converted; leave out copy");
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;
@@ -113,9 +113,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     int ndim = dtype < 0 ? -1 : lw_parse_shape("shape", arguments[2], shape);
     Py_buffer view;
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
-        return PyErr_Occurred()
-                   ? NULL
-                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected (bytes, dtype, shape)");
+        return PyErr_Occurred() ? NULL : lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (bytes, dtype, shape)");
     }
     int committed;
     int backend = lw_host_backend(&committed);
@@ -126,10 +124,9 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     lw_tensor *tensor = valid ? lw_tensor_new(dtype, ndim, shape, backend, committed) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
         char text[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and "
-                     "%zd bytes",
-                     lw_shape_text(text, ndim, shape), view.len);
+        lw_raise(LW_ARGUMENT_ERROR,
+                 "expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and %zd bytes",
+                 lw_shape_text(text, ndim, shape), view.len);
         Py_XDECREF((PyObject *)tensor);
         tensor = NULL;
     }
@@ -213,16 +210,15 @@ int lw_exchange_slots(PyType_Slot *slots) {
 }
 
 PyObject *lw_refuse_device(void) {
-    return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                        "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
+    return lw_raise(LW_BACKEND_ERROR, "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
 }
 
 PyObject *lw_single_item(PyObject *self, const char *advice) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected a tensor of one element, got shape %s; %s",
-                            lw_shape_text(text, tensor->ndim, tensor->shape), advice);
+        return lw_raise(LW_ARGUMENT_ERROR, "expected a tensor of one element, got shape %s; %s",
+                        lw_shape_text(text, tensor->ndim, tensor->shape), advice);
     }
     if (!lw_is_host(tensor->backend)) {
         return lw_refuse_device();
@@ -306,8 +302,8 @@ static PyObject *place_on(PyObject *self, PyObject *name) {
         return NULL;
     }
     if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected backends that share memory, got %s and %s",
-                            lw_backend_name(tensor->backend), lw_backend_name(backend));
+        return lw_raise(LW_BACKEND_ERROR, "expected backends that share memory, got %s and %s",
+                        lw_backend_name(tensor->backend), lw_backend_name(backend));
     }
     lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (placed) {

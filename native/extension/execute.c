@@ -19,37 +19,37 @@ static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
     const lw_operand *operands = plan->operands;
     const lw_result *result = &plan->results[0];
     if (!lw_is_tensor(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected a tensor for out, got %S", lw_describe(object));
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a tensor for out, got %S", lw_describe(object));
         return NULL;
     }
     lw_tensor *out = (lw_tensor *)object;
     if (out->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "expected a writable tensor for out, got a read-only one");
+        lw_raise(LW_READ_ONLY_ERROR, "expected a writable tensor for out, got a read-only one");
         return NULL;
     }
     if (out->dtype != plan->dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected a tensor of dtype %s for out, got %s",
-                     lw_dtype_name(plan->dtype), lw_dtype_name(out->dtype));
+        lw_raise(LW_DTYPE_ERROR, "expected a tensor of dtype %s for out, got %s", lw_dtype_name(plan->dtype),
+                 lw_dtype_name(out->dtype));
         return NULL;
     }
     if (out->ndim != result->ndim || memcmp(out->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a tensor of shape %s for out, got %s",
-                     lw_shape_text(expected, result->ndim, result->shape), lw_shape_text(got, out->ndim, out->shape));
+        lw_raise(LW_SHAPE_ERROR, "expected a tensor of shape %s for out, got %s",
+                 lw_shape_text(expected, result->ndim, result->shape), lw_shape_text(got, out->ndim, out->shape));
         return NULL;
     }
     if (!out->contiguous) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
-                     "... instead");
+        lw_raise(
+            LW_ARGUMENT_ERROR,
+            "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = ... instead");
         return NULL;
     }
     for (int i = 0; i < plan->operation->input_count; i++) {
         if (lw_overlaps(out, &operands[i]) && !(i < plan->operation->in_place && coincides(out, &operands[i]))) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "expected an out that shares no memory with the inputs, got one that overlaps input %d; "
-                         "copy the input first",
-                         i + 1);
+            lw_raise(LW_ARGUMENT_ERROR,
+                     "expected an out that shares no memory with the inputs, got one that overlaps input %d; copy the "
+                     "input first",
+                     i + 1);
             return NULL;
         }
     }
@@ -184,10 +184,9 @@ int lw_copy_into(lw_tensor *target, lw_operand *source) {
     }
     if (ndim != target->ndim || memcmp(result->shape, target->shape, sizeof(int64_t) * (size_t)ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a value that broadcasts to shape %s, got shape %s",
-                     lw_shape_text(expected, target->ndim, target->shape),
-                     lw_shape_text(got, source->ndim, source->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected a value that broadcasts to shape %s, got shape %s",
+                         lw_shape_text(expected, target->ndim, target->shape),
+                         lw_shape_text(got, source->ndim, source->shape));
     }
     /* x[1:] = x[:-1] would read overwritten elements */
     if (lw_overlaps(target, &both[1]) && lw_copy_operand(&both[1], target->dtype) < 0) {

@@ -14,9 +14,8 @@ static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
         int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "expected indices of int32 or int64, got %s; use astype",
-                     indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
-        return -1;
+        return lw_refuse(LW_DTYPE_ERROR, "expected indices of int32 or int64, got %s; use astype",
+                         indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
     }
     lw_tensor *wide = lw_cast(indices, LW_INT64);
     const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
@@ -51,9 +50,8 @@ static void set_axis(lw_plan *plan, const lw_operand *x, int axis, int named) {
 static int resolve_take(const lw_operand *x, const lw_operand *indices, int axis, gathered *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
     if (result->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a result of at most %d dimensions, got %d", LW_MAX_NDIM,
-                     result->ndim);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected a result of at most %d dimensions, got %d", LW_MAX_NDIM,
+                         result->ndim);
     }
     int position = 0;
     for (int i = 0; i < axis; i++, position++) {
@@ -78,9 +76,7 @@ static int resolve_take(const lw_operand *x, const lw_operand *indices, int axis
  * all axes but the indexed one. */
 static int resolve_take_along_axis(const lw_operand *x, const lw_operand *indices, int axis, gathered *result) {
     if (x->ndim != indices->ndim) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected indices with %d dimensions, like x, got %d", x->ndim,
-                     indices->ndim);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected indices with %d dimensions, like x, got %d", x->ndim, indices->ndim);
     }
     int64_t shape[LW_MAX_NDIM];
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
@@ -179,9 +175,9 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
     }
     if (ndim != shape.ndim || memcmp(broadcast, shape.shape, sizeof(int64_t) * (size_t)ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected values that broadcast to shape %s, got shape %s",
-                     lw_shape_text(expected, shape.ndim, shape.shape), lw_shape_text(got, values->ndim, values->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected values that broadcast to shape %s, got shape %s",
+                         lw_shape_text(expected, shape.ndim, shape.shape),
+                         lw_shape_text(got, values->ndim, values->shape));
     }
     lw_set_kernel(plan, 0, target->dtype);
     set_axis(plan, &x, axis, axis);
@@ -195,8 +191,7 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected (target, indices, values, axis), with a tensor as target");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (target, indices, values, axis), with a tensor as target");
     }
     lw_tensor *target = (lw_tensor *)arguments[0];
     int axis = lw_refuse_writing(target) ? -1 : lw_parse_axis(arguments[3], target->ndim);
@@ -208,7 +203,7 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &plan);
     plan.place = (lw_place){target->backend, target->committed};
     if (outcome == LW_NEEDS_PYTHON) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected indices and values that are tensors or buffers");
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected indices and values that are tensors or buffers");
     }
     int is_done = outcome == LW_DONE && resolve_put(&plan, target, axis) == 0 &&
                   (plan.steps == 0 || lw_execute_into(&plan, target) == 0);
@@ -225,9 +220,8 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     (void)module;
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
-                            lw_describe(object));
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
+                        lw_describe(object));
     }
     lw_operand operand;
     lw_operand_from_tensor(mask, &operand);

@@ -20,8 +20,7 @@ static int is_integer(PyObject *object) {
 
 static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a result of at most %d dimensions, got more",
-                     LW_MAX_NDIM);
+        lw_raise(LW_SHAPE_ERROR, "expected a result of at most %d dimensions, got more", LW_MAX_NDIM);
         return LW_FAILED;
     }
     result->shape[result->ndim] = extent;
@@ -50,8 +49,7 @@ static void reword_slice_error(PyObject *object) {
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
     if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(to), "expected a slice of ints with a step other than 0, got %S",
-                     lw_describe(object));
+        lw_raise(to, "expected a slice of ints with a step other than 0, got %S", lw_describe(object));
     }
 }
 
@@ -92,12 +90,12 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
     }
     if (consumed > tensor->ndim) {
         char text[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
-                     tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
+        lw_raise(LW_INDEX_ERROR, "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
+                 tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
         return LW_FAILED;
     }
     if (ellipses > 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most one Ellipsis (...), got %d", ellipses);
+        lw_raise(LW_INDEX_ERROR, "expected at most one Ellipsis (...), got %d", ellipses);
         return LW_FAILED;
     }
     int axis = 0;
@@ -131,8 +129,7 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "expected at most %d items between the brackets, got %zd",
-                     2 * LW_MAX_NDIM + 1, count);
+        lw_raise(LW_INDEX_ERROR, "expected at most %d items between the brackets, got %zd", 2 * LW_MAX_NDIM + 1, count);
         return LW_FAILED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -181,10 +178,9 @@ static int assign(lw_tensor *target, PyObject *value) {
     }
     if (done < 0 && target->dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                     "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) "
-                     "first",
-                     lw_describe(value));
+        lw_raise(LW_RANGE_ERROR,
+                 "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) first",
+                 lw_describe(value));
     }
     lw_release_operands(&operand, 1);
     return done;
@@ -193,9 +189,8 @@ static int assign(lw_tensor *target, PyObject *value) {
 static int assign_to(PyObject *self, PyObject *key, PyObject *value) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (!value) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "elements of a tensor cannot be deleted; select the elements to keep with an index");
-        return -1;
+        return lw_refuse(LW_ARGUMENT_TYPE_ERROR,
+                         "elements of a tensor cannot be deleted; select the elements to keep with an index");
     }
     if (lw_refuse_writing(tensor)) {
         return -1;
@@ -227,8 +222,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
 static Py_ssize_t length(PyObject *self) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim == 0) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "expected at least 1 dimension, got a 0-dimensional tensor");
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected at least 1 dimension, got a 0-dimensional tensor");
         lw_name_error("len");
         return -1;
     }
@@ -245,8 +239,8 @@ static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
 
 static PyObject *make_iterator(PyObject *self) {
     if (((lw_tensor *)self)->ndim == 0) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected at least 1 dimension, got a 0-dimensional tensor; call item() for its element");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                        "expected at least 1 dimension, got a 0-dimensional tensor; call item() for its element");
     }
     return PySeqIter_New(self);
 }

@@ -23,8 +23,8 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
     if (operand->ndim >= least) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with at least %d dimension%s, got %d",
-                 operation->inputs[input].name, least, least == 1 ? "" : "s", operand->ndim);
+    lw_raise(LW_SHAPE_ERROR, "expected %s with at least %d dimension%s, got %d", operation->inputs[input].name, least,
+             least == 1 ? "" : "s", operand->ndim);
     return 1;
 }
 
@@ -32,10 +32,9 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
 static int refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a, int b,
                          const char *advice) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s, got %s %s and %s %s%s", expected,
-                 operation->inputs[a].name, lw_shape_text(first, operands[a].ndim, operands[a].shape),
-                 operation->inputs[b].name, lw_shape_text(second, operands[b].ndim, operands[b].shape), advice);
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected %s, got %s %s and %s %s%s", expected, operation->inputs[a].name,
+                     lw_shape_text(first, operands[a].ndim, operands[a].shape), operation->inputs[b].name,
+                     lw_shape_text(second, operands[b].ndim, operands[b].shape), advice);
 }
 
 static int refuse_inner_extents(const lw_operation *operation, const lw_operand *operands, int64_t inner) {

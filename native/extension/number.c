@@ -61,22 +61,17 @@ static int encode(lw_weakness weakness, lw_scalar value, int dtype, void *destin
     case LW_INT32:
     case LW_INT64:
         if (weakness == LW_WEAK_FLOAT) {
-            PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                         "expected an int for dtype %s, got a float; use an int, or a float dtype",
-                         lw_dtype_name(dtype));
-            return -1;
+            return lw_refuse(LW_DTYPE_ERROR, "expected an int for dtype %s, got a float; use an int, or a float dtype",
+                             lw_dtype_name(dtype));
         }
         if (weakness == LW_WEAK_BIG_INT) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
-                         lw_dtype_name(dtype));
-            return -1;
+            return lw_refuse(LW_RANGE_ERROR,
+                             "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
+                             lw_dtype_name(dtype));
         }
         if (dtype == LW_INT32 && integer != (int32_t)integer) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "expected a number within %s, got %lld; use a float, or a wider dtype", lw_dtype_name(dtype),
-                         (long long)integer);
-            return -1;
+            return lw_refuse(LW_RANGE_ERROR, "expected a number within %s, got %lld; use a float, or a wider dtype",
+                             lw_dtype_name(dtype), (long long)integer);
         }
         if (dtype == LW_INT32) {
             *(int32_t *)destination = (int32_t)integer;

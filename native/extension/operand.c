@@ -147,15 +147,13 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
         }
         int is_integer = operands[i].dtype == LW_INT64;
         int also_int32 = is_integer && target == LW_FLOAT32 && operation->kernels[variant][LW_INT32] >= 0;
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
-                     lw_dtype_name(operands[i].dtype), name, name, lw_dtype_name(target),
-                     also_int32 ? " or astype(" : "", also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
+                 lw_dtype_name(operands[i].dtype), name, name, lw_dtype_name(target), also_int32 ? " or astype(" : "",
+                 also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");
         return;
     }
-    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", dtypes,
-                 lw_dtype_name(computed), lw_dtype_name(target));
+    lw_raise(LW_DTYPE_ERROR, "expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", dtypes,
+             lw_dtype_name(computed), lw_dtype_name(target));
 }
 
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count) {

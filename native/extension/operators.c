@@ -69,8 +69,8 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
         return Py_NotImplemented;
     }
     if (target->read_only) {
-        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "expected a writable tensor, got a read-only one; write the result to a new tensor");
+        return lw_raise(LW_READ_ONLY_ERROR,
+                        "expected a writable tensor, got a read-only one; write the result to a new tensor");
     }
     PyObject *const inputs[2] = {a, b};
     int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
@@ -85,18 +85,18 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
     int done = -1;
     if (computed->dtype != target->dtype) {
         int whole = operation == operations.divide && target->dtype == LW_INT32;
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= "
-                     "y, or use astype first%s",
-                     lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
-                     whole ? "; x //= y keeps int32" : "");
+        lw_raise(LW_DTYPE_ERROR,
+                 "expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= y, or "
+                 "use astype first%s",
+                 lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
+                 whole ? "; x //= y keeps int32" : "");
     } else if (computed->ndim != target->ndim ||
                memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
-                     lw_shape_text(expected, target->ndim, target->shape),
-                     lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
+        lw_raise(LW_SHAPE_ERROR,
+                 "expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
+                 lw_shape_text(expected, target->ndim, target->shape),
+                 lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
     } else {
         done = lw_copy_into(target, &operand);
     }
@@ -198,10 +198,9 @@ static PyObject *whole_number(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
     if (tensor->ndim > 0 || (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64)) {
         char text[LW_SHAPE_TEXT];
-        return PyErr_Format(
-            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-            "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use "
-            "int(x)",
+        return lw_raise(
+            LW_ARGUMENT_TYPE_ERROR,
+            "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use int(x)",
             lw_dtype_name(tensor->dtype), lw_shape_text(text, tensor->ndim, tensor->shape));
     }
     return lw_single_item(x, "select one with an index");

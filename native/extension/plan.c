@@ -7,10 +7,9 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
         const lw_tensor *tensor = operands[i].tensor;
         if (operands[i].data && tensor && tensor->committed && tensor->backend != place->backend) {
             if (place->backend >= 0 && lw_strict_backends) {
-                PyErr_Format(
-                    lw_error_class(LW_BACKEND_ERROR),
-                    "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
-                    lw_backend_name(place->backend), lw_backend_name(tensor->backend));
+                lw_raise(LW_BACKEND_ERROR,
+                         "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
+                         lw_backend_name(place->backend), lw_backend_name(tensor->backend));
                 return LW_FAILED;
             }
             place->backend = tensor->backend > place->backend ? tensor->backend : place->backend;
@@ -43,9 +42,9 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
             char got[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s with %d dimension%s, got shape %s; %s: %s",
-                         input->name, input->ndim, input->ndim == 1 ? "" : "s",
-                         lw_shape_text(got, operands[i].ndim, operands[i].shape), input->name, input->description);
+            lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
+                     input->ndim == 1 ? "" : "s", lw_shape_text(got, operands[i].ndim, operands[i].shape), input->name,
+                     input->description);
             return LW_FAILED;
         }
     }
@@ -100,12 +99,11 @@ int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
                 shape[axis] = extent;
             } else if (extent != 1 && extent != shape[axis]) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-                PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "expected shapes that broadcast, got %s and %s; extents, compared from the last "
-                             "axis, must be equal or 1",
-                             lw_shape_text(first, ndim, shape),
-                             lw_shape_text(second, operands[i].ndim, operands[i].shape));
-                return -1;
+                return lw_refuse(LW_SHAPE_ERROR,
+                                 "expected shapes that broadcast, got %s and %s; extents, compared from the last axis, "
+                                 "must be equal or 1",
+                                 lw_shape_text(first, ndim, shape),
+                                 lw_shape_text(second, operands[i].ndim, operands[i].shape));
             }
         }
     }
@@ -229,13 +227,13 @@ int lw_order_axes(int ndim, const uint8_t *reduced, int *order) {
 
 int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected an axis with at least one element, got an empty one; check the size before the call");
+        lw_raise(LW_SHAPE_ERROR,
+                 "expected an axis with at least one element, got an empty one; check the size before the call");
         return 1;
     }
     if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected an axis of at most 2147483647 elements, got %lld; split it", (long long)extent);
+        lw_raise(LW_SHAPE_ERROR, "expected an axis of at most 2147483647 elements, got %lld; split it",
+                 (long long)extent);
         return 1;
     }
     return 0;

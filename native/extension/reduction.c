@@ -74,11 +74,9 @@ static int resolve_axes(const lw_arguments *arguments, const lw_operand *inputs,
             int own = axis - (r->ndim - inputs[i].ndim);
             if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-                PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "expected shapes that are equal along the reduced axes, got %s and %s",
-                             lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
-                             lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
-                return -1;
+                return lw_refuse(LW_SHAPE_ERROR, "expected shapes that are equal along the reduced axes, got %s and %s",
+                                 lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
+                                 lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
             }
         }
     }
@@ -100,9 +98,8 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
         return -1;
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && lw_is_sequence(axes)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "expected an int or None for axis, got %S; None flattens the tensor", lw_describe(axes));
-        return -1;
+        return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected an int or None for axis, got %S; None flattens the tensor",
+                         lw_describe(axes));
     }
     int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
     if (lw_choose_kernel(plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {

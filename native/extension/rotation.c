@@ -9,17 +9,15 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     char got[LW_SHAPE_TEXT];
     if (x->ndim < 2 || x->shape[x->ndim - 1] % 2) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected x of shape (..., length, d) with an even d, got %s",
-                     lw_shape_text(got, x->ndim, x->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected x of shape (..., length, d) with an even d, got %s",
+                         lw_shape_text(got, x->ndim, x->shape));
     }
     PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
     int axis = object ? lw_parse_axis(object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "expected axis to name any axis but the last, which holds the elements to rotate, got %S",
-                     lw_describe(object));
-        return -1;
+        return lw_refuse(LW_AXIS_ERROR,
+                         "expected axis to name any axis but the last, which holds the elements to rotate, got %S",
+                         lw_describe(object));
     }
     return axis;
 }
@@ -34,10 +32,8 @@ int lw_resolve_rotation(const lw_arguments *arguments, lw_plan *plan) {
         return -1;
     }
     if (plan->parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
-                     "d / (d - 2) is undefined; use scaling='linear'");
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = "
+                                         "2, for which d / (d - 2) is undefined; use scaling='linear'");
     }
     plan->steps = lw_set_result(plan, x->ndim, x->shape);
     int order[LW_MAX_NDIM], count = 0;

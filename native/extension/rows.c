@@ -7,9 +7,8 @@ static int check_row_operand(const lw_operation *operation, int input, const lw_
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected %s of shape (%lld,), one value per element of a row, got %s",
-                 operation->inputs[input].name, (long long)row, lw_shape_text(got, operand->ndim, operand->shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected %s of shape (%lld,), one value per element of a row, got %s",
+                     operation->inputs[input].name, (long long)row, lw_shape_text(got, operand->ndim, operand->shape));
 }
 
 /* Returns the axis of the rows, or -1 with an error set. */
@@ -18,16 +17,13 @@ static int row_axis(const lw_arguments *arguments, const lw_operand *x) {
     int parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *axis = parameter < 0 ? NULL : arguments->parameters[parameter];
     if (x->ndim == 0 && !operation->takes_number) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected a tensor of at least 1 dimension, got a 0-dimensional one");
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected a tensor of at least 1 dimension, got a 0-dimensional one");
     }
     if (parameter >= 0 && operation->parameters[parameter].default_is_none) {
         axis = axis == Py_None ? NULL : axis;
         if (!axis && x->ndim > 1) {
-            PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                         "expected an axis for a tensor of %d dimensions, got none; pass axis=", x->ndim);
-            return -1;
+            return lw_refuse(LW_AXIS_ERROR,
+                             "expected an axis for a tensor of %d dimensions, got none; pass axis=", x->ndim);
         }
     }
     int dimensions = x->ndim ? x->ndim : 1; /* a 0-dimensional tensor is a row of one element */

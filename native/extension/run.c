@@ -119,8 +119,7 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
     if (threads < 1 || threads > LW_MAX_THREADS) {
         return lw_named("set_num_threads",
-                        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "expected an int from 1 to %d, got %zd",
-                                     LW_MAX_THREADS, threads));
+                        lw_raise(LW_ARGUMENT_ERROR, "expected an int from 1 to %d, got %zd", LW_MAX_THREADS, threads));
     }
     lw_set_threads((int)threads);
     Py_INCREF(Py_None);
@@ -174,14 +173,14 @@ static void raise_status(lw_status status, const lw_context *context, const lw_s
     case LW_INTERRUPTED: /* PyErr_CheckSignals has set KeyboardInterrupt */
         break;
     case LW_NO_MEMORY:
-        PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                     "cannot allocate the kernel's scratch memory; use smaller arrays, or release some");
+        lw_raise(LW_OUT_OF_MEMORY_ERROR,
+                 "cannot allocate the kernel's scratch memory; use smaller arrays, or release some");
         break;
     case LW_BAD_INDEX: /* only kernels run by gather.c: parameters[0] is the axis's extent, [2] its number */
         lw_raise_index(context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
-        PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "the device failed: %s", context->message);
+        lw_raise(LW_DEVICE_FAULT, "the device failed: %s", context->message);
     }
 }
 
@@ -196,9 +195,8 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     int has_kernel = library && kernel_index >= 0;
     lw_kernel *kernel = has_kernel ? ((lw_kernel *const *)&library->kernels)[kernel_index] : NULL;
     if (!kernel) {
-        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "expected a backend with a kernel for these dtypes, got %s",
-                     lw_backend_name(backend));
-        return -1;
+        return lw_refuse(LW_BACKEND_ERROR, "expected a backend with a kernel for these dtypes, got %s",
+                         lw_backend_name(backend));
     }
     host host = {NULL, 0, 1};
     lw_context context; /* `message` and `bad_index` stay uninitialized until a kernel sets them */

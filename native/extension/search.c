@@ -7,10 +7,8 @@ static int check_row(const lw_operand *row) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "expected x1 of one dimension and at most 2147483647 elements, got shape %s",
-                 lw_shape_text(got, row->ndim, row->shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected x1 of one dimension and at most 2147483647 elements, got shape %s",
+                     lw_shape_text(got, row->ndim, row->shape));
 }
 
 static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
@@ -21,9 +19,8 @@ static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
-                 (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
+                     (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
 }
 
 /* Replaces the row by row[sorter]. */

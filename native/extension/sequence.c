@@ -9,9 +9,7 @@ static int guess_shape(PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (lw_is_sequence(object)) {
         if (ndim == LW_MAX_NDIM) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected lists nested at most %d deep, got deeper ones",
-                         LW_MAX_NDIM);
-            return -1;
+            return lw_refuse(LW_SHAPE_ERROR, "expected lists nested at most %d deep, got deeper ones", LW_MAX_NDIM);
         }
         shape[ndim++] = lw_sequence_size(object);
         if (shape[ndim - 1] == 0) {
@@ -33,9 +31,7 @@ typedef struct reader {
 
 static int read_number(PyObject *object, lw_weakness *weakness, lw_scalar *value) {
     if (!lw_is_int(object) && !lw_is_float(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "expected numbers in the list, got %S",
-                     lw_describe(object));
-        return -1;
+        return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected numbers in the list, got %S", lw_describe(object));
     }
     *weakness = lw_parse_number(object, value);
     return 0;
@@ -73,17 +69,15 @@ static int read_leaf(reader *reader, PyObject *object) {
 static int read_level(reader *reader, PyObject *object, int depth) {
     int leaf = depth == reader->ndim;
     if (lw_is_sequence(object) == leaf || (!leaf && lw_sequence_size(object) != reader->shape[depth])) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected lists of equal length at each level, got a ragged list at depth %d", depth);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected lists of equal length at each level, got a ragged list at depth %d",
+                         depth);
     }
     if (leaf) {
         return read_leaf(reader, object);
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
         if (i >= lw_sequence_size(object)) { /* in case other code has shortened the list */
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "the list changed while it was read; pass a copy");
-            return -1;
+            return lw_refuse(LW_ARGUMENT_ERROR, "the list changed while it was read; pass a copy");
         }
         if (read_level(reader, lw_sequence_item(object, (Py_ssize_t)i), depth + 1) < 0) {
             return -1;

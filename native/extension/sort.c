@@ -7,9 +7,8 @@
 static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
     const lw_operand *x = &plan->operands[0];
     if (x->shape[axis] > INT32_MAX) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected an axis of at most 2147483647 elements, got %lld; split it", (long long)x->shape[axis]);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected an axis of at most 2147483647 elements, got %lld; split it",
+                         (long long)x->shape[axis]);
     }
     int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++) {
@@ -43,8 +42,7 @@ int lw_resolve_sort(const lw_arguments *arguments, lw_plan *plan) {
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "expected (x, count, axis, descending), with a tensor as x");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (x, count, axis, descending), with a tensor as x");
     }
     lw_plan plan;
     Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);

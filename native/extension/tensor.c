@@ -52,9 +52,8 @@ static lw_tensor *allocate_tensor(void) {
 
 __attribute__((noinline)) void lw_refuse_size(int dtype, int ndim, const int64_t *shape) {
     char text[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape",
-                 lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
+    lw_raise(LW_SHAPE_ERROR, "expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape",
+             lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
 }
 
 lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed) {
@@ -126,8 +125,7 @@ lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *
 
 int lw_refuse_writing(const lw_tensor *tensor) {
     if (tensor->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                     "expected a writable tensor, got a read-only one; write to a copy of it");
+        lw_raise(LW_READ_ONLY_ERROR, "expected a writable tensor, got a read-only one; write to a copy of it");
     }
     return tensor->read_only;
 }

@@ -78,9 +78,9 @@ static PyObject *get_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim != 2) {
-        return lw_named("T", PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                                          "expected 2 dimensions, got %d; use mT to swap the last two, or permute_dims",
-                                          tensor->ndim));
+        return lw_named("T", lw_raise(LW_SHAPE_ERROR,
+                                      "expected 2 dimensions, got %d; use mT to swap the last two, or permute_dims",
+                                      tensor->ndim));
     }
     int64_t shape[2] = {tensor->shape[1], tensor->shape[0]};
     int64_t strides[2] = {tensor->strides[1], tensor->strides[0]};
@@ -91,8 +91,7 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim < 2) {
-        return lw_named(
-            "mT", PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected at least 2 dimensions, got %d", tensor->ndim));
+        return lw_named("mT", lw_raise(LW_SHAPE_ERROR, "expected at least 2 dimensions, got %d", tensor->ndim));
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (view) {
@@ -153,11 +152,9 @@ static PyMethodDef *join_methods(void) {
 
 static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)type, (void)arguments, (void)keywords;
-    return lw_named(
-        "Tensor",
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "expected a call of a function that creates tensors, got a call of the class; use asarray([1, 2]) "
-                     "or zeros((2, 3))"));
+    return lw_named("Tensor",
+                    lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a call of a function that creates tensors, got a call "
+                                                     "of the class; use asarray([1, 2]) or zeros((2, 3))"));
 }
 
 int lw_type_setup(PyObject *module) {

@@ -26,10 +26,8 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
         return 0;
     }
     char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "expected a shape of %lld elements, as %s has, got %s; one extent may be -1", (long long)size,
-                 lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape));
-    return -1;
+    return lw_refuse(LW_SHAPE_ERROR, "expected a shape of %lld elements, as %s has, got %s; one extent may be -1",
+                     (long long)size, lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape));
 }
 
 /* Computes the strides with which a view of another shape visits the elements in the same order. Returns 0 if no
@@ -102,8 +100,8 @@ static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     (void)argument;
     if (tensor->ndim < 2) {
         char got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected x of shape (..., m, n), got %s",
-                     lw_shape_text(got, tensor->ndim, tensor->shape));
+        lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s",
+                 lw_shape_text(got, tensor->ndim, tensor->shape));
         return NULL;
     }
     return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
@@ -131,8 +129,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
         }
     }
     if (count >= 0 && !is_permutation) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "expected a permutation of %d axes, got %S", tensor->ndim,
-                     lw_describe(argument));
+        lw_raise(LW_AXIS_ERROR, "expected a permutation of %d axes, got %S", tensor->ndim, lw_describe(argument));
     }
     return count < 0 || !is_permutation ? NULL : lw_tensor_view(tensor, tensor->data, count, shape, strides);
 }
@@ -154,9 +151,9 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
         char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a shape to which %s broadcasts%s, got %s",
-                     lw_shape_text(own, tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
-                     lw_shape_text(got, ndim, shape));
+        lw_raise(LW_SHAPE_ERROR, "expected a shape to which %s broadcasts%s, got %s",
+                 lw_shape_text(own, tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
+                 lw_shape_text(got, ndim, shape));
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
@@ -168,8 +165,7 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected an array of at most %d dimensions, got %d",
-                     LW_MAX_NDIM - 1, tensor->ndim);
+        lw_raise(LW_SHAPE_ERROR, "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM - 1, tensor->ndim);
         return NULL;
     }
     int axis = 0;
@@ -198,8 +194,8 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
             continue;
         }
         if (dropped[i] && is_named) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected axes of extent 1, got axis %d of extent %lld", i,
-                         (long long)tensor->shape[i]);
+            lw_raise(LW_SHAPE_ERROR, "expected axes of extent 1, got axis %d of extent %lld", i,
+                     (long long)tensor->shape[i]);
             return NULL;
         }
         shape[ndim] = tensor->shape[i];

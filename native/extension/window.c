@@ -17,11 +17,10 @@ static int64_t window_count(const lw_window_layout *layout, int axis) {
     int64_t reach = layout->dilation[axis] * (layout->kernel_size[axis] - 1) + 1;
     int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
     if (reach > padded) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected a window of at most %lld %s (the padded image has no more), got %lld; use a smaller "
-                     "kernel, less dilation or more padding",
-                     (long long)padded, axis ? "columns" : "rows", (long long)reach);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR,
+                         "expected a window of at most %lld %s (the padded image has no more), got %lld; use a smaller "
+                         "kernel, less dilation or more padding",
+                         (long long)padded, axis ? "columns" : "rows", (long long)reach);
     }
     return (padded - reach) / layout->stride[axis] + 1;
 }
@@ -30,9 +29,8 @@ static int set_image_layout(const lw_operand *x, lw_window_layout *layout) {
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
         char got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected images (N, C, H, W) or (C, H, W), got shape %s",
-                     lw_shape_text(got, x->ndim, x->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected images (N, C, H, W) or (C, H, W), got shape %s",
+                         lw_shape_text(got, x->ndim, x->shape));
     }
     layout->batch = single ? 1 : x->shape[0];
     layout->in_channels = x->shape[1 - single];
@@ -49,34 +47,28 @@ static int set_weight_layout(const lw_operand *weight, const lw_operand *bias, l
     char got[LW_SHAPE_TEXT];
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected weight (O, I, H, W), got shape %s",
-                     lw_shape_text(got, weight->ndim, weight->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected weight (O, I, H, W), got shape %s",
+                         lw_shape_text(got, weight->ndim, weight->shape));
     }
     layout->out_channels = weight->shape[0];
     if (groups < 1 || layout->in_channels % groups || layout->out_channels % groups) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "expected groups to divide the %lld input and %lld output channels, got %lld",
-                     (long long)layout->in_channels, (long long)layout->out_channels, (long long)groups);
-        return -1;
+        return lw_refuse(LW_ARGUMENT_ERROR,
+                         "expected groups to divide the %lld input and %lld output channels, got %lld",
+                         (long long)layout->in_channels, (long long)layout->out_channels, (long long)groups);
     }
     if (weight->shape[1] != layout->in_channels / groups) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
-                     (long long)(layout->in_channels / groups), (long long)layout->in_channels, (long long)groups,
-                     lw_shape_text(got, weight->ndim, weight->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR,
+                         "expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
+                         (long long)(layout->in_channels / groups), (long long)layout->in_channels, (long long)groups,
+                         lw_shape_text(got, weight->ndim, weight->shape));
     }
     if (weight->shape[2] < 1 || weight->shape[3] < 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected a weight with windows of at least 1 x 1, got shape %s",
-                     lw_shape_text(got, weight->ndim, weight->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected a weight with windows of at least 1 x 1, got shape %s",
+                         lw_shape_text(got, weight->ndim, weight->shape));
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expected bias of shape (%lld,), one value per output channel, got %s",
-                     (long long)layout->out_channels, lw_shape_text(got, bias->ndim, bias->shape));
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected bias of shape (%lld,), one value per output channel, got %s",
+                         (long long)layout->out_channels, lw_shape_text(got, bias->ndim, bias->shape));
     }
     layout->kernel_size[0] = weight->shape[2];
     layout->kernel_size[1] = weight->shape[3];
@@ -91,9 +83,8 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
         return -1;
     }
     if (layout->in_size[0] == 0 || layout->in_size[1] == 0) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expected images of at least 1 x 1, got %lld x %lld",
-                     (long long)layout->in_size[0], (long long)layout->in_size[1]);
-        return -1;
+        return lw_refuse(LW_SHAPE_ERROR, "expected images of at least 1 x 1, got %lld x %lld",
+                         (long long)layout->in_size[0], (long long)layout->in_size[1]);
     }
     layout->out_channels = layout->groups = layout->in_channels;
     memcpy(layout->stride, layout->kernel_size, sizeof layout->stride);
@@ -110,11 +101,10 @@ static int set_window_layout(const lw_arguments *arguments, int pools, lw_window
     }
     for (int axis = 0; axis < 2; axis++) {
         if (pools && 2 * layout->padding[axis] > layout->kernel_size[axis]) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "expected padding of at most half the kernel_size %lld, got %lld; larger padding leaves "
-                         "windows without elements",
-                         (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
-            return -1;
+            return lw_refuse(LW_ARGUMENT_ERROR,
+                             "expected padding of at most half the kernel_size %lld, got %lld; larger padding leaves "
+                             "windows without elements",
+                             (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
         }
         layout->out_size[axis] = window_count(layout, axis);
         if (layout->out_size[axis] < 0) {

@@ -1,4 +1,4 @@
-/* Scratch memory for kernels, which allocate and free it in every call, on any thread and without the GIL. Freed blocks
+/* Scratch memory for kernels, which allocate and free it in every call, on any thread. Freed blocks
  * are cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and the
  * child of a fork inherits no lock that is held. */
 #include "memory.h"
