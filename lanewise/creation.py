@@ -211,7 +211,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         if offset:
             raise ArgumentError(f"expected a seed beside offset {offset}, got none; give both")
         # Allocate before advancing the stream: a call with an invalid shape must not use up random numbers.
-        seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
+        seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32, ()).size)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"

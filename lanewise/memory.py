@@ -18,17 +18,18 @@ __all__ = [
 
 _STATS: Final = (
     *("allocated_bytes", "peak_allocated_bytes", "cached_bytes", "reserved_bytes", "cache_limit_bytes"),
-    *("num_allocs", "num_cache_hits", "num_alloc_retries"),
+    *("num_allocs", "num_cache_hits", "num_alloc_retries", "uploads", "readbacks"),
 )
 
 
-def memory_stats() -> dict[str, int]:
-    """Returns statistics about the memory of CPU tensors. Sizes are in bytes.
+def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
+    """Returns statistics about the memory of tensors on a backend: on the CPU by default. Sizes are in bytes.
 
     `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
     other libraries does not count; requests under 64 bytes count as 64, others as up to a quarter more. `cached_bytes`
     are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
+    `uploads` and `readbacks` count the copies from the CPU to any GPU, and back.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]
@@ -36,7 +37,8 @@ def memory_stats() -> dict[str, int]:
     >>> lw.memory_stats()["allocated_bytes"] - before
     4194304
     """
-    return dict(zip(_STATS, _ext.memory_stats(), strict=True))
+    name = None if backend is None else parse_backend(backend).candidates[0].value
+    return dict(zip(_STATS, _ext.memory_stats(name), strict=True))
 
 
 def reset_peak_memory_stats() -> None:

@@ -109,7 +109,7 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
 
 
 def array_interface(self: Tensor) -> dict[str, Any]:
-    """The memory of the tensor, described by NumPy's array interface."""
+    """The memory of the tensor, described by NumPy's array interface. A tensor on a GPU does not have it."""
     return {
         "version": 3,
         "shape": self.shape,
@@ -150,12 +150,25 @@ def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keyword
 def _with_arrays(function: Any, inputs: Any, keywords: dict[str, Any]) -> Any:
     """Calls a NumPy function with arrays in place of tensors. Returns the tensor itself if it was passed as `out`."""
     converted = _arrays(keywords)
+    out = keywords.get("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    arrays = tuple(_array_for_out(one) for one in outs)
+    if out is not None:
+        converted["out"] = arrays if isinstance(out, tuple) else arrays[0]
     result = function(*_arrays(inputs), **converted)
-    outs, arrays = ((out if isinstance(out, tuple) else (out,)) for out in (keywords.get("out"), converted.get("out")))
+    for one, array in zip(outs, arrays, strict=True):
+        if isinstance(one, Tensor) and one.backend.is_gpu:
+            one[...] = array
     tensor_by_array = {id(array): tensor for tensor, array in zip(outs, arrays, strict=True) if array is not None}
     if isinstance(result, tuple):
         return tuple(tensor_by_array.get(id(one), one) for one in result)
     return tensor_by_array.get(id(result), result)
+
+
+def _array_for_out(out: Any) -> Any:
+    """Returns the array that a NumPy function writes in place of `out`: for a tensor on a GPU, a copy."""
+    array = _arrays(out)
+    return array.copy() if isinstance(out, Tensor) and out.backend.is_gpu and not out.readonly else array
 
 
 def _arrays(value: Any) -> Any:

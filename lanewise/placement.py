@@ -7,15 +7,13 @@ backend that their operands are committed to. The functions here place tensors f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from lanewise import selection
 from lanewise._ext import Tensor
-from lanewise.backend import PRIORITY, Backend
-from lanewise.errors import BackendError
+from lanewise.backend import Backend
 
-__all__ = ["common_backend", "device_of", "move", "place", "place_like"]
+__all__ = ["device_of", "move", "place", "place_like"]
 
 
 def device_of(tensor: Tensor) -> str:
@@ -41,17 +39,3 @@ def place_like(tensor: Tensor, other: Tensor, device: Any) -> Tensor:
     if device is None and other.is_committed:
         return move(tensor, Backend(other._backend_name))
     return place(tensor, device)
-
-
-def common_backend(tensors: Sequence[Tensor]) -> Backend | None:
-    """Returns the backend that tensors are committed to (of several, the last in lw.Backend), None if there is none.
-
-    Raises BackendError if there are several backends and strict_backends() is on. The extension applies the same rule.
-    """
-    chosen = {Backend(tensor._backend_name) for tensor in tensors if tensor.is_committed}
-    if len(chosen) > 1 and selection.is_strict():
-        raise BackendError(
-            f"expected operands on one backend, got {' and '.join(sorted(chosen))}; "
-            "move one with to(), or turn strict_backends() off"
-        )
-    return max(chosen, key=PRIORITY.index, default=None)

@@ -20,7 +20,7 @@ from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "missing", "opens",
-    "register",
+    "register", "reopen",
 ]  # fmt: skip
 
 
@@ -249,3 +249,11 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
             raise BackendUnavailableError(reason, operation=backend)
         _providers[backend].open(device)
         _opened[backend] = device
+
+
+def reopen(backend: Backend) -> None:
+    """Opens a new device for a GPU backend that is open, in place of the one that it has."""
+    with _lock:
+        if backend not in _opened or not backend.is_gpu:
+            raise BackendError(f"expected a GPU backend that is open, got {backend}")
+        _providers[backend].open(_opened[backend])

@@ -28,8 +28,8 @@ from lanewise.errors import (
 )
 
 __all__ = [
-    "available", "calibration_in_use", "default_backend", "follow", "init_backend", "initialize", "is_strict",
-    "open_backend", "set_backend_priority", "strict_backends", "use_backend",
+    "available", "calibration_in_use", "default_backend", "follow", "init_backend", "initialize",
+    "open_backend", "reset", "set_backend_priority", "strict_backends", "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -37,7 +37,6 @@ _order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of lw.Backe
 _priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or that of set_backend_priority()
 _is_named = False  # whether the default backend comes from LANEWISE_BACKEND
 _default = Backend.AUTO
-_strict = False
 
 
 def initialize() -> None:
@@ -150,6 +149,21 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
     return open_backend(backend)
 
 
+@named("reset")
+def reset(backend: Backend | str) -> Backend:
+    """Opens a GPU backend again, after its device was lost. What the tensors on it held is lost, too.
+
+    >>> import lanewise as lw
+    >>> lw.reset("scalar")
+    Traceback (most recent call last):
+        ...
+    lanewise.errors.BackendError: reset: expected a GPU backend that is open, got scalar
+    """
+    chosen = available(parse_backend(backend))[0]
+    registry.reopen(chosen)
+    return chosen
+
+
 @named("set_backend_priority")
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
@@ -227,7 +241,7 @@ class strict_backends:  # noqa: N801 (it reads as a verb)
     """
 
     def __init__(self, enabled: bool = True) -> None:
-        self._previous = _set_strict(bool(enabled))
+        self._previous = _ext.set_strict_backends(bool(enabled))
 
     def __enter__(self) -> None:
         return None
@@ -235,20 +249,7 @@ class strict_backends:  # noqa: N801 (it reads as a verb)
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _set_strict(self._previous)
-
-
-def is_strict() -> bool:
-    """Whether strict_backends() is in effect."""
-    return _strict
-
-
-def _set_strict(enabled: bool) -> bool:
-    """Turns the rule of strict_backends() on or off, and returns the previous setting."""
-    global _strict
-    _ext.set_strict_backends(enabled)  # for operations with kernels; placement.py checks the others
-    previous, _strict = _strict, enabled
-    return previous
+        _ext.set_strict_backends(self._previous)
 
 
 def _set_default(backend: Backend) -> None:

@@ -12,7 +12,7 @@ from itertools import chain
 from itertools import repeat as times
 from typing import Any, Final
 
-from lanewise import _ext, creation, dtypes, placement
+from lanewise import _ext, creation, dtypes
 from lanewise._ext import Tensor
 from lanewise.arguments import is_ordered, normalize_axes, normalize_axis, to_int
 from lanewise.creation import tensor_of
@@ -260,7 +260,6 @@ def _parts(arrays: Iterable[Any], advice: str) -> list[Tensor]:
 
 def _join(parts: Sequence[Tensor], axis: int) -> Tensor:
     """Joins the parts along an axis in a new tensor of their common dtype."""
-    backend = placement.common_backend(parts)
     shape = list(parts[0].shape)
     for part in parts[1:]:
         if part.ndim != len(shape) or any(
@@ -270,14 +269,14 @@ def _join(parts: Sequence[Tensor], axis: int) -> Tensor:
                 f"expected shapes that are equal except along axis {axis}, got {parts[0].shape} and {part.shape}"
             )
     shape[axis] = sum(part.shape[axis] for part in parts)
-    joined = _ext.allocate(shape, result_type(*parts))
+    joined = _ext.allocate(shape, result_type(*parts), parts)
     before = (_ALL,) * axis
     start = 0
     for part in parts:
         stop = start + part.shape[axis]
         joined[(*before, slice(start, stop))] = part
         start = stop
-    return joined if backend is None else placement.move(joined, backend)
+    return joined
 
 
 def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
@@ -285,7 +284,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
-    result = placement.place_like(_ext.allocate(shape, x.dtype), x, None)
+    result = _ext.allocate(shape, x.dtype, [x])
     repeated = result.reshape((before * extent, count, after))
     if count > _SHORT_ROW or after > _SHORT_ROW:
         repeated[...] = parts

@@ -144,9 +144,10 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
     ]
 
 
-def _sources(target: Target) -> list[Path]:
+def sources(target: Target) -> list[Path]:
+    """Returns the C files of the extension."""
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    native = ["cpu.c", "memory.c", "scratch.c"]
+    native = ["clock.c", "cpu.c", "dynamic.c", "memory.c", "scratch.c", "strides.c"]
     if target.binary_format != "wasm":  # WebAssembly has no threads
         native += ["cores.c", "threads.c"]
     return [*extension, *(ROOT / "native" / name for name in native), GENERATED / "lanewise_operations.c"]
@@ -156,7 +157,7 @@ def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
     include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" and using.family == "zig" else ())
     headers = included(include, ".h")
     made = []
-    for source in _sources(target):
+    for source in sources(target):
         output = folder / "objects" / f"{source.stem}.o"
         command = using.object(target, source, include, output)
         made.append(steps.Step(output, command, (source, *headers), using.version))
@@ -169,7 +170,7 @@ def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
 
 
 def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> steps.Step:
-    objects = [folder / "objects" / f"{source.stem}.o" for source in _sources(target)]
+    objects = [folder / "objects" / f"{source.stem}.o" for source in sources(target)]
     if target.binary_format == "pe":
         objects.append(folder / "objects" / "python3.lib")
     command = using.extension(target, objects, output)

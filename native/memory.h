@@ -23,10 +23,10 @@ typedef struct lw_cache {
     _Atomic int64_t storage_bytes, scratch_bytes, limit;
 } lw_cache;
 LW_HIDDEN lw_cache lw_memory_cache;
-static inline int64_t lw_cached_bytes(void) {
-    return atomic_load_explicit(&lw_memory_cache.storage_bytes, memory_order_relaxed) +
-           atomic_load_explicit(&lw_memory_cache.scratch_bytes, memory_order_relaxed);
+static inline int64_t lw_cached_bytes(const lw_cache *cache) {
+    return atomic_load_explicit(&cache->storage_bytes, memory_order_relaxed) +
+           atomic_load_explicit(&cache->scratch_bytes, memory_order_relaxed);
 }
-static inline int64_t lw_cache_space_left(void) {
-    return atomic_load_explicit(&lw_memory_cache.limit, memory_order_relaxed) - lw_cached_bytes();
+static inline int64_t lw_cache_space_left(const lw_cache *cache) {
+    return atomic_load_explicit(&cache->limit, memory_order_relaxed) - lw_cached_bytes(cache);
 }

@@ -115,6 +115,9 @@ typedef struct Py_buffer {
 #define METH_KEYWORDS 0x0002
 #define METH_NOARGS 0x0004
 #define METH_O 0x0008
+#define T_BYTE 8
+#define T_BOOL 14
+#define T_LONGLONG 17
 #define T_PYSSIZET 19
 #define READONLY 1
 #define Py_LT 0
@@ -211,6 +214,10 @@ LW_PYDATA extern PyObject *PyExc_TypeError, *PyExc_ValueError, *PyExc_IndexError
 
 void _Py_Dealloc(PyObject *);
 static inline void Py_INCREF(PyObject *object) { object->ob_refcnt++; }
+static inline PyObject *Py_NewRef(PyObject *object) {
+    Py_INCREF(object);
+    return object;
+}
 static inline void Py_DECREF(PyObject *object) {
     if (--object->ob_refcnt == 0) {
         _Py_Dealloc(object);

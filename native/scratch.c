@@ -92,7 +92,7 @@ void lw_aligned_free(void *memory) {
         return;
     }
     scratch *block = (scratch *)(void *)((char *)memory - HEADER_BYTES);
-    if (block->bytes >= WORTH_KEEPING && (int64_t)block->bytes <= lw_cache_space_left()) {
+    if (block->bytes >= WORTH_KEEPING && (int64_t)block->bytes <= lw_cache_space_left(&lw_memory_cache)) {
         push_slot(block);
     } else {
         lw_block_free(block, block->bytes);

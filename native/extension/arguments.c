@@ -105,15 +105,20 @@ int lw_parse_axes(PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
     return 0;
 }
 
-int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
-    const lw_operation *operation = arguments->operation;
-    int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
-    PyObject *argument = arguments->parameters[position];
-    PyObject *axis = argument ? argument : PyLong_FromLongLong(operation->parameters[position].default_value.i);
-    int parsed = axis ? lw_parse_axis(axis, ndim) : -1;
-    if (!argument) {
-        Py_XDECREF(axis);
+PyObject *lw_new_axis(const lw_arguments *arguments) {
+    int position = lw_find_parameter(arguments->operation, LW_PARAMETER_AXIS);
+    PyObject *axis = position < 0 ? Py_None : arguments->parameters[position];
+    const lw_parameter *parameter = &arguments->operation->parameters[position < 0 ? 0 : position];
+    if (axis || parameter->default_is_none) {
+        return Py_NewRef(axis ? axis : Py_None);
     }
+    return PyLong_FromLongLong(parameter->default_value.i);
+}
+
+int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
+    PyObject *axis = lw_new_axis(arguments);
+    int parsed = axis ? lw_parse_axis(axis, ndim) : -1;
+    Py_XDECREF(axis);
     return parsed;
 }
 
@@ -188,13 +193,23 @@ int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
     return -1;
 }
 
-int lw_has_parameter(const lw_arguments *arguments, const char *name) {
-    for (int i = 0; i < arguments->operation->parameter_count; i++) {
-        if (strcmp(arguments->operation->parameters[i].name, name) == 0) {
-            return arguments->parameters[i] && arguments->parameters[i] != Py_None;
+int lw_find_named(const lw_operation *operation, const char *name) {
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (strcmp(operation->parameters[i].name, name) == 0) {
+            return i;
         }
     }
-    return 0;
+    return -1;
+}
+
+PyObject *lw_argument_of(const lw_arguments *arguments, lw_parameter_type type) {
+    int position = lw_find_parameter(arguments->operation, type);
+    return position < 0 ? NULL : arguments->parameters[position];
+}
+
+int lw_has_parameter(const lw_arguments *arguments, const char *name) {
+    int position = lw_find_named(arguments->operation, name);
+    return position >= 0 && arguments->parameters[position] && arguments->parameters[position] != Py_None;
 }
 
 static int parse_choice(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {

@@ -37,6 +37,9 @@ int lw_parse_bool(const char *parameter, PyObject *object);
 int lw_parse_axis(PyObject *axis, int ndim);
 /* Parses an axis, a tuple or list of axes, or None for all axes. Sets `reduced` to 1 for these axes. */
 int lw_parse_axes(PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
+/* Returns a new reference to the axis argument of a call, by default the contract's default, or to None if there is no
+ * axis parameter. */
+PyObject *lw_new_axis(const lw_arguments *arguments);
 /* Parses the axis argument of a call, or uses the contract's default, which must not be None. */
 int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim);
 /* Parses an int or a sequence of ints; extents may be negative. Returns the number of dimensions. */
@@ -48,9 +51,12 @@ int lw_parse_pair(const lw_arguments *arguments, int parameter, int64_t minimum,
 int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
 /* Parses the value of one such parameter. */
 int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar);
+/* Returns the argument for the operation's first parameter of this type, or NULL. */
+PyObject *lw_argument_of(const lw_arguments *arguments, lw_parameter_type type);
 /* Returns whether the caller passed this parameter with a value other than None. */
 int lw_has_parameter(const lw_arguments *arguments, const char *name);
 /* Returns the operation of this name, or NULL. */
 const lw_operation *lw_find_operation(const char *name);
-/* Returns the position of the operation's first parameter of this type, or -1. */
+/* Return the position of the operation's first parameter of this type or of this name, or -1. */
+int lw_find_named(const lw_operation *operation, const char *name);
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);

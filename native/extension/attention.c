@@ -19,9 +19,8 @@ static double reciprocal_square_root(int64_t x) {
 }
 
 static int refuse(const lw_operand *a, const lw_operand *b, const char *rule) {
-    char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    return lw_refuse(LW_SHAPE_ERROR, "expected %s, got shapes %s and %s", rule, lw_shape_text(first, a->ndim, a->shape),
-                     lw_shape_text(second, b->ndim, b->shape));
+    return lw_refuse(LW_SHAPE_ERROR, "expected %s, got shapes %s and %s", rule, lw_shape_text(a->ndim, a->shape),
+                     lw_shape_text(b->ndim, b->shape));
 }
 
 static int check_shapes(const lw_operation *operation, const lw_operand *operands) {
@@ -81,7 +80,8 @@ static int convert_bool_mask(lw_operand *mask, lw_place place) {
     if (mask->dtype != LW_BOOL) {
         return 0;
     }
-    lw_plan choice = {.operation = &lw_operations[LW_OPERATION_where], .place = place, .result_count = 1};
+    lw_plan choice = {
+        .operation = &lw_operations[LW_OPERATION_where], .place = place, .home = place, .result_count = 1};
     lw_borrow_operand(mask, mask->ndim, &choice.operands[0]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = 0}, &choice.operands[1]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = -__builtin_inf()}, &choice.operands[2]);
@@ -149,9 +149,8 @@ static int set_mask_strides(const lw_operand *mask, lw_attention_layout *layout)
         int from = mask->ndim - 1 - axis;
         int64_t extent = mask->shape[from];
         if (extent != 1 && extent != score_shape[1 - axis]) {
-            char text[LW_SHAPE_TEXT];
             lw_raise(LW_SHAPE_ERROR, "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
-                     (long long)layout->queries, (long long)layout->keys, lw_shape_text(text, mask->ndim, mask->shape));
+                     (long long)layout->queries, (long long)layout->keys, lw_shape_text(mask->ndim, mask->shape));
             return -1;
         }
         strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];

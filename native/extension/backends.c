@@ -2,20 +2,14 @@
  * and verifies their files first. */
 #include "backends.h"
 #include "cpu.h"
+#include "dynamic.h"
 #include "errors.h"
 #include "module.h"
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(_WIN32)
-void *__stdcall LoadLibraryA(const char *);
-void *__stdcall GetProcAddress(void *, const char *);
-unsigned long __stdcall GetLastError(void);
-#else
-#include <dlfcn.h>
-#endif
-
 const lw_library *lw_libraries[LW_BACKEND_COUNT];
+lw_device *lw_devices[LW_BACKEND_COUNT];
 int lw_strict_backends;
 
 static const char *const names[LW_BACKEND_COUNT] = {
@@ -56,16 +50,21 @@ int lw_current_backend(int *committed) {
 
 int lw_host_backend(int *committed) {
     int backend = lw_current_backend(committed);
-    return lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
+    if (lw_is_host(backend)) {
+        return backend;
+    }
+    *committed = 0;
+    for (backend = LW_BACKEND_AVX512; backend < LW_BACKEND_SCALAR && !lw_libraries[backend]; backend++) {
+    }
+    return backend;
 }
 
-int lw_require_host(int backend) {
-    if (lw_is_host(backend)) {
-        return 0;
-    }
-    return lw_refuse(LW_BACKEND_UNAVAILABLE_ERROR,
-                     "expected a CPU backend, got %s, which cannot compute with tensors in this version",
-                     lw_backend_name(backend));
+int lw_require_open(int backend) {
+    return lw_is_host(backend) || lw_devices[backend]
+               ? 0
+               : lw_refuse(LW_BACKEND_UNAVAILABLE_ERROR,
+                           "expected an open backend, got %s, which cannot compute with tensors in this version",
+                           lw_backend_name(backend));
 }
 
 static const char *text_of(PyObject *object) {
@@ -88,38 +87,6 @@ int lw_parse_backend(PyObject *object) {
         return -1;
     }
     return backend;
-}
-
-static PyObject *none(void) {
-    Py_INCREF(Py_None);
-    return Py_None;
-}
-
-static void *open_file(const char *path) {
-#if defined(_WIN32)
-    return LoadLibraryA(path);
-#else
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-#endif
-}
-
-static const lw_library *find_table(void *handle) {
-#if defined(_WIN32)
-    return GetProcAddress(handle, "lanewise_kernels");
-#else
-    return dlsym(handle, "lanewise_kernels");
-#endif
-}
-
-static PyObject *refuse_file(const char *path) {
-#if defined(_WIN32)
-    return lw_raise(LW_LIBRARY_ERROR, "%s: cannot be opened: Windows error %lu; reinstall lanewise", path,
-                    GetLastError());
-#else
-    const char *reason = dlerror();
-    return lw_raise(LW_LIBRARY_ERROR, "%s: cannot be opened: %s; reinstall lanewise", path,
-                    reason ? reason : "no reason given");
-#endif
 }
 
 /* Checks the head of a library before anything else in it is read. The head has the same layout in all versions. */
@@ -177,11 +144,11 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     if (base < 0) {
         return NULL;
     }
-    void *handle = open_file(path);
+    void *handle = lw_open_dynamic(path);
     if (!handle) {
-        return refuse_file(path);
+        return lw_raise(LW_LIBRARY_ERROR, "%s: cannot be opened: %s; reinstall lanewise", path, lw_dynamic_error());
     }
-    const lw_library *library = find_table(handle);
+    const lw_library *library = lw_find_symbol(handle, "lanewise_kernels");
     if (!library) {
         return lw_raise(LW_LIBRARY_ERROR, "%s: has no kernel table; reinstall lanewise", path);
     }
@@ -195,26 +162,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
         }
     }
     lw_libraries[backend] = library; /* never closed: tensors and threads may use it */
-    return none();
-}
-
-static PyObject *loaded(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    PyObject *list = PyList_New(0);
-    for (int backend = 0; list && backend < LW_BACKEND_COUNT; backend++) {
-        PyObject *name = lw_libraries[backend] ? PyUnicode_FromString(names[backend]) : NULL;
-        if (name) {
-            PyList_Append(list, name);
-            Py_DECREF(name);
-        }
-    }
-    return list;
-}
-
-static PyObject *table_address(PyObject *module, PyObject *name) {
-    (void)module;
-    int backend = lw_parse_backend(name);
-    return backend < 0 ? NULL : PyLong_FromVoidPtr((void *)lw_libraries[backend]);
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *set_default_backend(PyObject *module, PyObject *name) {
@@ -224,7 +172,7 @@ static PyObject *set_default_backend(PyObject *module, PyObject *name) {
         return NULL;
     }
     default_backend = backend;
-    return none();
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
@@ -245,7 +193,7 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
     }
     threads_with_choice += chosen.depth == 0;
     chosen.backends[chosen.depth++] = (int8_t)backend;
-    return none();
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *pop_backend(PyObject *module, PyObject *unused) {
@@ -255,13 +203,7 @@ static PyObject *pop_backend(PyObject *module, PyObject *unused) {
                         "expected a block that this thread has entered, got an exit without an entry");
     }
     threads_with_choice -= --chosen.depth == 0;
-    return none();
-}
-
-static PyObject *current_backend(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    int committed;
-    return PyUnicode_FromString(names[lw_current_backend(&committed)]);
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *set_strict_backends(PyObject *module, PyObject *strict) {
@@ -291,13 +233,10 @@ LW_NAMED("use_backend", pop_backend)
 
 PyMethodDef lw_backend_functions[] = {
     {"open_library", (PyCFunction)(void *)open_library, METH_FASTCALL, NULL},
-    {"loaded", loaded, METH_NOARGS, NULL},
-    {"table_address", table_address, METH_O, NULL},
     {"set_default_backend", set_default_backend, METH_O, NULL},
     {"default_backend", default_backend_name, METH_NOARGS, NULL},
     {"push_backend", named_push_backend, METH_O, NULL},
     {"pop_backend", named_pop_backend, METH_NOARGS, NULL},
-    {"current_backend", current_backend, METH_NOARGS, NULL},
     {"set_strict_backends", set_strict_backends, METH_O, NULL},
     {"cpu_features", cpu_features, METH_NOARGS, NULL},
     {"abi_version", abi_version, METH_NOARGS, NULL},

@@ -53,10 +53,24 @@ done:
     return result;
 }
 
+/* Resolves a call at `place`, or where its operands are. */
+static lw_outcome resolve(const lw_arguments *arguments, const lw_place *place, lw_plan *plan) {
+    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, place, plan);
+    int is_wrong = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, plan) < 0;
+    return is_wrong ? LW_FAILED : outcome;
+}
+
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
     lw_plan plan;
-    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &plan);
-    if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
+    lw_outcome outcome = resolve(arguments, NULL, &plan);
+    if (outcome == LW_DONE && !lw_has_kernel(&plan)) { /* the CPU computes, and the results go back */
+        lw_place home = plan.place, host;
+        host.backend = lw_host_backend(&host.committed);
+        lw_end_plan(&plan);
+        outcome = resolve(arguments, &host, &plan);
+        plan.home = home;
+    }
+    if (outcome == LW_DONE) {
         *result = lw_execute(&plan, arguments->out);
     }
     lw_end_plan(&plan);
@@ -95,34 +109,37 @@ typedef struct collected {
     PyObject *out;
 } collected;
 
-/* Stores a keyword argument as an input, a parameter or `out`. Returns -1 with an error set on failure. */
-static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
+/* Returns where an argument of this name is stored, or NULL. */
+static PyObject **find_slot(collected *arguments, PyObject *name) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
-            if (arguments->parameters[i]) {
-                return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected each argument once, got '%U' twice", name);
-            }
-            arguments->parameters[i] = value;
-            return 0;
+            return &arguments->parameters[i];
         }
     }
     for (int i = 0; i < operation->input_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->inputs[i].name) == 0) {
-            if (arguments->inputs[i]) {
-                return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected each argument once, got '%U' twice", name);
-            }
-            arguments->inputs[i] = value;
-            return 0;
+            return &arguments->inputs[i];
         }
     }
-    if (operation->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
-        arguments->out = value == Py_None ? NULL : value;
-        return 0;
+    return NULL;
+}
+
+/* Stores a keyword argument as an input, a parameter or `out`. Returns -1 with an error set on failure. */
+static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
+    PyObject **slot = find_slot(arguments, name);
+    if (slot && *slot) {
+        return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected each argument once, got '%U' twice", name);
     }
-    /* If `name` is another library's name for an argument, the error that the hook raises gives Lanewise's name. */
-    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
-    return -1;
+    if (slot) {
+        *slot = value;
+    } else if (arguments->operation->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+        arguments->out = value == Py_None ? NULL : value;
+    } else { /* if `name` is another library's name for an argument, the hook's error gives Lanewise's name */
+        Py_XDECREF(lw_call_hook("refuse_keyword", arguments->operation->name, name, NULL, NULL));
+        return -1;
+    }
+    return 0;
 }
 
 /* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. Returns
@@ -256,10 +273,9 @@ static PyObject *call(const lw_operation *operation, PyObject *self, PyObject *c
     for (int i = 0; i < operation->parameter_count; i++) {
         collected.parameters[i] = NULL;
     }
-    int first = 0;
+    int first = self != NULL;
     if (self) {
         collected.inputs[0] = self;
-        first = 1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         if (store_positional(&collected, (int)i + first, positional[i]) < 0) {

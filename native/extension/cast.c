@@ -4,19 +4,15 @@
 #include "python.h"
 
 lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result) {
-    int dtype = lw_parse_dtype(arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
-    if (dtype < 0) {
-        return LW_FAILED;
-    }
-    PyObject *copy = arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_BOOL)];
-    int copies = copy ? lw_parse_bool("copy", copy) : 1;
-    if (copies < 0) {
+    int dtype = lw_parse_dtype(lw_argument_of(arguments, LW_PARAMETER_DTYPE));
+    PyObject *copy = lw_argument_of(arguments, LW_PARAMETER_BOOL);
+    int copies = dtype >= 0 && copy ? lw_parse_bool("copy", copy) : 1;
+    if (dtype < 0 || copies < 0) {
         return LW_FAILED;
     }
     PyObject *x = arguments->inputs[0];
     if (!copies && lw_is_tensor(x) && ((lw_tensor *)x)->dtype == dtype) {
-        Py_INCREF(x);
-        *result = x;
+        *result = Py_NewRef(x);
         return LW_DONE;
     }
     lw_operand operand;

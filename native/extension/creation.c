@@ -2,6 +2,7 @@
 #include "execute.h"
 #include "module.h"
 #include "python.h"
+#include <stdlib.h>
 
 /* Returns whether a kernel parameter, such as a seed, is an int whatever the dtype of the result. */
 static int is_int_parameter(const lw_operation *operation, int position) {
@@ -43,26 +44,36 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
     }
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 0) {
-            char text[LW_SHAPE_TEXT];
             return lw_refuse(LW_SHAPE_ERROR, "expected extents of at least 0 for shape, got %s",
-                             lw_shape_text(text, ndim, shape));
+                             lw_shape_text(ndim, shape));
         }
     }
     return ndim;
 }
 
-/* allocate(shape, dtype): returns an uninitialized tensor, for callers that write all of its elements. */
+/* allocate(shape, dtype, tensors): returns an uninitialized tensor at the place where an operation on a list of tensors
+ * would run, for callers that write all of its elements. */
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    if (count != 2) {
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype)");
-    }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    int ndim = parse_shape_and_dtype(arguments, shape, &dtype);
     lw_place place;
-    place.backend = lw_host_backend(&place.committed);
-    return ndim < 0 ? NULL : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
+    int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
+    if (tensors < 0) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
+    }
+    int ndim = parse_shape_and_dtype(arguments, shape, &dtype);
+    lw_operand *operands = calloc((size_t)tensors + 1, sizeof *operands);
+    for (int i = 0; operands && i < tensors; i++) {
+        PyObject *item = lw_sequence_item(arguments[2], i);
+        if (lw_is_tensor(item)) {
+            lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
+        }
+    }
+    int is_placed = operands && lw_resolve_place(operands, tensors, &place) == LW_DONE;
+    free(operands);
+    return ndim < 0 || !is_placed ? NULL
+                                  : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
 }
 
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
@@ -99,6 +110,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     if (lw_resolve_place(NULL, 0, &plan.place) != LW_DONE || lw_set_result(&plan, ndim, shape) < 0) {
         return NULL;
     }
+    plan.home = plan.place;
     lw_plan_elements(&plan);
     return lw_execute(&plan, NULL);
 }

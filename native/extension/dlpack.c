@@ -146,7 +146,7 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
             }
         }
     }
-    if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
+    if (count > 0 || tensor->storage->device || stream != Py_None) {
         return PyErr_Format(PyExc_BufferError,
                             "__dlpack__: expected a tensor on the CPU, stream=None and no positional arguments, got a "
                             "tensor on %s, stream=%S and %zd positional arguments",
@@ -193,7 +193,7 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
 
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (!lw_is_host(((lw_tensor *)self)->backend)) {
+    if (((lw_tensor *)self)->storage->device) {
         return PyErr_Format(
             PyExc_BufferError,
             "__dlpack_device__: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
@@ -269,8 +269,7 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     int64_t strides[LW_MAX_NDIM];
     int64_t bytes = lw_row_major(view->ndim, view->shape, lw_item_size(dtype), strides);
     if (bytes < 0) {
-        char text[LW_SHAPE_TEXT];
-        lw_shape_text(text, view->ndim, view->shape);
+        const char *text = lw_shape_text(view->ndim, view->shape);
         lw_storage_release(storage); /* may free the view */
         lw_raise(LW_SHAPE_ERROR, "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s",
                  text);
@@ -279,8 +278,7 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     for (int i = 0; view->strides && i < view->ndim; i++) {
         strides[i] = view->strides[i] * lw_item_size(dtype);
     }
-    int committed;
-    int backend = lw_host_backend(&committed);
+    int committed, backend = lw_host_backend(&committed);
     return lw_tensor_from_storage(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape,
                                   strides, backend, committed);
 }

@@ -7,9 +7,8 @@ static int check_square(const lw_operand *x) {
     if (x->ndim >= 2 && x->shape[x->ndim - 1] == x->shape[x->ndim - 2]) {
         return 0;
     }
-    char got[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected square matrices (..., n, n), got shape %s",
-                     lw_shape_text(got, x->ndim, x->shape));
+                     lw_shape_text(x->ndim, x->shape));
 }
 
 int lw_resolve_eigen(const lw_arguments *arguments, lw_plan *plan) {

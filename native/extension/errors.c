@@ -61,11 +61,6 @@ void lw_name_error(const char *operation) {
     PyErr_Restore(type, error, traceback);
 }
 
-void lw_raise_no_memory(int64_t bytes) {
-    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes; use smaller arrays, or release some",
-             (long long)bytes);
-}
-
 void lw_raise_index(int64_t index, int axis, int64_t extent) {
     if (axis == LW_FLATTENED) {
         lw_raise(LW_INDEX_ERROR, "expected indices within the flattened tensor of extent %lld, got %lld",
@@ -76,12 +71,16 @@ void lw_raise_index(int64_t index, int axis, int64_t extent) {
     }
 }
 
-const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape) {
-    int length = snprintf(text, LW_SHAPE_TEXT, "(");
+const char *lw_shape_text(int ndim, const int64_t *shape) {
+    enum { TEXTS = 2, BYTES = 8 * 22 + 4 };
+    static char texts[TEXTS][BYTES];
+    static int last;
+    char *text = texts[last = (last + 1) % TEXTS];
+    int length = snprintf(text, BYTES, "(");
     for (int i = 0; i < ndim; i++) {
         const char *comma = i + 1 < ndim ? ", " : ndim == 1 ? "," : "";
-        length += snprintf(text + length, (size_t)(LW_SHAPE_TEXT - length), "%lld%s", (long long)shape[i], comma);
+        length += snprintf(text + length, (size_t)(BYTES - length), "%lld%s", (long long)shape[i], comma);
     }
-    snprintf(text + length, (size_t)(LW_SHAPE_TEXT - length), ")");
+    snprintf(text + length, (size_t)(BYTES - length), ")");
     return text;
 }

@@ -55,13 +55,10 @@ static inline PyObject *lw_named(const char *operation, PyObject *result) {
         return lw_named(operation, function(self, arguments, count));                                 \
     }
 
-void lw_raise_no_memory(int64_t bytes);
-
 /* Raises the error for an index outside its axis. If `axis` is LW_FLATTENED, the index refers to
  * the flattened tensor. */
 enum { LW_FLATTENED = -1 };
 void lw_raise_index(int64_t index, int axis, int64_t extent);
 
-/* Writes a shape as Python prints it, "(3, 4)", into `text`, and returns `text`. */
-enum { LW_SHAPE_TEXT = 8 * 22 + 4 };
-const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape);
+/* Returns a shape as Python prints it, "(3, 4)". The text is valid until the second call after this one. */
+const char *lw_shape_text(int ndim, const int64_t *shape);

@@ -57,13 +57,19 @@ static int holds_numbers(PyObject *object) {
  * float32. */
 static lw_tensor *read_object(PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
-        Py_INCREF(object);
-        return (lw_tensor *)object;
+        return (lw_tensor *)Py_NewRef(object);
     }
-    if (holds_numbers(object)) {
-        return lw_tensor_from_numbers(object, dtype);
+    lw_tensor *read = holds_numbers(object)          ? lw_tensor_from_numbers(object, dtype)
+                      : PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype)
+                                                     : NULL;
+    lw_place place;
+    place.backend = lw_current_backend(&place.committed);
+    if (!read || !lw_devices[place.backend]) {
+        return read;
     }
-    return PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype) : NULL;
+    lw_tensor *moved = lw_copy_tensor(read, read->dtype, place);
+    Py_DECREF((PyObject *)read);
+    return moved;
 }
 
 lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, -1); }
@@ -82,11 +88,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     }
     lw_tensor *tensor = read_object(object, dtype);
     if (!tensor) {
-        if (PyErr_Occurred()) {
-            return NULL;
-        }
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }
     int shares = lw_is_tensor(object) || tensor->storage->size_class < 0;
     int converts = dtype >= 0 && dtype != tensor->dtype;
@@ -95,12 +97,10 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
         return lw_raise(LW_ARGUMENT_ERROR,
                         "copy=False, but these elements have to be copied or converted; leave out copy");
     }
-    if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
-        lw_operand operand;
-        lw_operand_from_tensor(tensor, &operand);
-        lw_tensor *copy = lw_cast(&operand, dtype < 0 ? tensor->dtype : dtype);
-        Py_DECREF((PyObject *)tensor);
-        tensor = copy;
+    if (converts || (arguments[2] == Py_True && shares)) {
+        lw_tensor *before = tensor;
+        tensor = lw_cast_tensor(before, dtype < 0 ? before->dtype : dtype);
+        Py_DECREF((PyObject *)before);
     }
     return (PyObject *)tensor;
 }
@@ -115,18 +115,16 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred() ? NULL : lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (bytes, dtype, shape)");
     }
-    int committed;
-    int backend = lw_host_backend(&committed);
+    int committed, backend = lw_host_backend(&committed);
     int valid = 1;
     for (int i = 0; i < ndim; i++) {
         valid &= shape[i] >= 0;
     }
     lw_tensor *tensor = valid ? lw_tensor_new(dtype, ndim, shape, backend, committed) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
-        char text[LW_SHAPE_TEXT];
         lw_raise(LW_ARGUMENT_ERROR,
                  "expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and %zd bytes",
-                 lw_shape_text(text, ndim, shape), view.len);
+                 lw_shape_text(ndim, shape), view.len);
         Py_XDECREF((PyObject *)tensor);
         tensor = NULL;
     }
@@ -156,9 +154,16 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     lw_tensor *tensor = (lw_tensor *)self;
     const char *refusal = NULL;
     view->obj = NULL;
-    if (!lw_is_host(tensor->backend)) {
-        refusal = "the tensor is on a GPU; move it with to(\"cpu\")";
-    } else if ((flags & PyBUF_WRITABLE) && tensor->read_only) {
+    if (tensor->storage->device) { /* the consumer gets a copy, which must not be written, as no one would see it */
+        lw_tensor *host = lw_to_host(tensor);
+        if (host) {
+            host->read_only = 1;
+        }
+        int status = host ? get_buffer((PyObject *)host, view, flags) : -1;
+        Py_XDECREF((PyObject *)host);
+        return status;
+    }
+    if ((flags & PyBUF_WRITABLE) && tensor->read_only) {
         refusal = "the tensor is read-only; copy it";
     } else if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !tensor->contiguous) {
         refusal = "the tensor is not contiguous in row-major order; copy it";
@@ -209,21 +214,13 @@ int lw_exchange_slots(PyType_Slot *slots) {
     return 2;
 }
 
-PyObject *lw_refuse_device(void) {
-    return lw_raise(LW_BACKEND_ERROR, "expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
-}
-
 PyObject *lw_single_item(PyObject *self, const char *advice) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
-        char text[LW_SHAPE_TEXT];
         return lw_raise(LW_ARGUMENT_ERROR, "expected a tensor of one element, got shape %s; %s",
-                        lw_shape_text(text, tensor->ndim, tensor->shape), advice);
+                        lw_shape_text(tensor->ndim, tensor->shape), advice);
     }
-    if (!lw_is_host(tensor->backend)) {
-        return lw_refuse_device();
-    }
-    return lw_item(tensor->dtype, tensor->data);
+    return lw_read_item(tensor, tensor->data);
 }
 
 static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {
@@ -243,8 +240,10 @@ static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data)
 
 static PyObject *to_list(PyObject *self, PyObject *unused) {
     (void)unused;
-    lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : lw_named("tolist", lw_refuse_device());
+    lw_tensor *host = lw_to_host((lw_tensor *)self);
+    PyObject *list = host ? list_level(host, 0, host->data) : NULL;
+    Py_XDECREF((PyObject *)host);
+    return lw_named("tolist", list);
 }
 
 static PyObject *item(PyObject *self, PyObject *unused) {
@@ -252,34 +251,17 @@ static PyObject *item(PyObject *self, PyObject *unused) {
     return lw_named("item", lw_single_item(self, "select one with an index"));
 }
 
-static lw_tensor *copy_row_major(lw_tensor *tensor) {
-    lw_operand operand;
-    lw_operand_from_tensor(tensor, &operand);
-    return lw_cast(&operand, tensor->dtype);
-}
-
 static PyObject *copy(PyObject *self, PyObject *unused) {
     (void)unused;
-    lw_tensor *tensor = (lw_tensor *)self;
-    PyObject *copied = lw_is_host(tensor->backend) ? (PyObject *)copy_row_major(tensor) : lw_refuse_device();
-    return lw_named("copy", copied);
+    return lw_named("copy", (PyObject *)lw_cast_tensor((lw_tensor *)self, ((lw_tensor *)self)->dtype));
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {
     (void)unused;
-    lw_tensor *tensor = (lw_tensor *)self;
-    if (!lw_is_host(tensor->backend)) {
-        return lw_refuse_device();
-    }
-    lw_tensor *flat = tensor;
-    if (tensor->contiguous) {
-        Py_INCREF(self);
-    } else {
-        flat = copy_row_major(tensor);
-    }
+    lw_tensor *host = lw_to_host((lw_tensor *)self);
     PyObject *bytes =
-        flat ? PyBytes_FromStringAndSize(flat->data, (Py_ssize_t)(flat->size * lw_item_size(flat->dtype))) : NULL;
-    Py_XDECREF((PyObject *)flat);
+        host ? PyBytes_FromStringAndSize(host->data, (Py_ssize_t)(host->size * lw_item_size(host->dtype))) : NULL;
+    Py_XDECREF((PyObject *)host);
     return bytes;
 }
 
@@ -287,6 +269,9 @@ LW_NAMED("tobytes", to_bytes)
 
 static PyObject *data_pointer(PyObject *self, PyObject *unused) {
     (void)unused;
+    if (((lw_tensor *)self)->storage->device) {
+        return PyErr_Format(PyExc_AttributeError, "a tensor on a GPU has no address on the CPU; use numpy()");
+    }
     return PyLong_FromVoidPtr(((lw_tensor *)self)->data);
 }
 
@@ -294,16 +279,16 @@ static PyObject *shares_memory(PyObject *self, PyObject *other) {
     return PyBool_FromLong(lw_is_tensor(other) && ((lw_tensor *)self)->storage == ((lw_tensor *)other)->storage);
 }
 
-/* Returns a view of the same elements on another CPU backend, marked as placed there by the user. */
+/* Returns a tensor on another backend, marked as placed there by the user: a view of the same elements if the backends
+ * share memory, else a copy. */
 static PyObject *place_on(PyObject *self, PyObject *name) {
     lw_tensor *tensor = (lw_tensor *)self;
     int backend = lw_parse_backend(name);
-    if (backend < 0) {
+    if (backend < 0 || lw_require_open(backend) < 0) {
         return NULL;
     }
-    if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
-        return lw_raise(LW_BACKEND_ERROR, "expected backends that share memory, got %s and %s",
-                        lw_backend_name(tensor->backend), lw_backend_name(backend));
+    if (lw_devices[backend] != tensor->storage->device) {
+        return (PyObject *)lw_copy_tensor(tensor, tensor->dtype, (lw_place){backend, 1});
     }
     lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (placed) {

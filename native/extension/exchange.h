@@ -18,9 +18,6 @@ PyObject *lw_single_item(PyObject *tensor, const char *advice);
 /* Returns the same elements in another shape: a view if the strides allow one, else a copy. One extent may be -1. */
 lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape);
 
-/* Raises the error for a tensor on a GPU where a tensor on the CPU is needed. Returns NULL. */
-PyObject *lw_refuse_device(void);
-
 /* The methods __dlpack__ and __dlpack_device__ of Tensor, and the function from_dlpack_capsule of the module
  * (dlpack.c). */
 PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keyword_names);

@@ -1,6 +1,7 @@
 /* Executes plans: makes the results, brings operands into the form that the kernel reads, runs the kernel. Copies and
  * casts are plans, too. */
 #include "execute.h"
+#include "devices.h"
 #include "lanewise_operations.h"
 #include "python.h"
 #include "run.h"
@@ -33,9 +34,8 @@ static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
         return NULL;
     }
     if (out->ndim != result->ndim || memcmp(out->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0) {
-        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
         lw_raise(LW_SHAPE_ERROR, "expected a tensor of shape %s for out, got %s",
-                 lw_shape_text(expected, result->ndim, result->shape), lw_shape_text(got, out->ndim, out->shape));
+                 lw_shape_text(result->ndim, result->shape), lw_shape_text(out->ndim, out->shape));
         return NULL;
     }
     if (!out->contiguous) {
@@ -60,20 +60,6 @@ static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
 /* Replaces an operand by the copy that its plan states. Changes only what the kernel reads, the data. */
 static __attribute__((noinline)) int copy_operand(const lw_plan *plan, lw_operand *operand);
 
-/* Returns the bytes that the kernel reads and writes. It reads an element of an operand at most once a step. */
-static int64_t moved_bytes(const lw_plan *plan) {
-    int64_t bytes = 0;
-    for (int i = 0; i < plan->operation->input_count; i++) {
-        const lw_operand *operand = &plan->operands[i];
-        int64_t elements = operand->size < plan->steps ? operand->size : plan->steps;
-        bytes += operand->data ? elements * lw_item_size(operand->dtype) : 0;
-    }
-    for (int i = 0; i < plan->result_count; i++) {
-        bytes += plan->results[i].size * lw_item_size(plan->dtype);
-    }
-    return bytes;
-}
-
 static int run(lw_plan *plan, lw_tensor *const *results) {
     enum { FEW = 4096 }; /* so few steps take less than any threshold, however many bytes they move */
     const void *inputs[LW_MAX_INPUTS];
@@ -84,10 +70,13 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         }
         inputs[i] = plan->operands[i].data;
     }
+    if (lw_devices[plan->place.backend]) {
+        return lw_launch(lw_devices[plan->place.backend], plan, results);
+    }
     for (int i = 0; i < plan->result_count; i++) {
         outputs[i] = results[i]->data;
     }
-    int64_t bytes = plan->steps < FEW ? 0 : moved_bytes(plan);
+    int64_t bytes = plan->steps < FEW ? 0 : lw_moved_bytes(plan);
     return lw_run(plan->place.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
                   lw_nanoseconds(plan->operation, plan->steps, bytes));
 }
@@ -98,12 +87,13 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     plan->operation = &lw_operations[copies ? LW_OPERATION_copy : LW_OPERATION_astype];
     plan->kernel = plan->operation->kernels[copies ? 0 : dtype][source->dtype];
     plan->dtype = (int8_t)dtype;
-    plan->place = place;
+    plan->place = plan->home = place;
     plan->result_count = 1;
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
 }
 
-static lw_tensor *copy(const lw_operand *source, int dtype, lw_place place) {
+/* Returns a row-major copy of an operand on the device where it is. */
+static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_place place) {
     lw_plan plan;
     begin_copy(&plan, source, dtype, place);
     if (lw_set_result(&plan, source->ndim, source->shape) < 0) {
@@ -113,44 +103,132 @@ static lw_tensor *copy(const lw_operand *source, int dtype, lw_place place) {
     return (lw_tensor *)lw_execute(&plan, NULL);
 }
 
+static lw_place host_place(void) {
+    lw_place host;
+    host.backend = lw_host_backend(&host.committed);
+    return host;
+}
+
+/* Copies the elements of a contiguous operand from a device to the host, or the other way. */
+static lw_tensor *transfer(const lw_operand *source, lw_place place) {
+    lw_tensor *moved = lw_tensor_new(source->dtype, source->ndim, source->shape, place.backend, place.committed);
+    if (!moved || moved->size == 0) {
+        return moved;
+    }
+    if ((lw_device_of(source) ? lw_download(moved->data, source) : lw_upload(moved, source->data)) < 0) {
+        Py_DECREF((PyObject *)moved);
+        return NULL;
+    }
+    return moved;
+}
+
+/* Takes one step on the way to lw_copy_to(): makes an operand contiguous, moves it, or converts it. */
+static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_place place) {
+    lw_device *from = lw_device_of(source), *to = lw_devices[place.backend];
+    if (from == to) {
+        return copy_here(source, dtype, place);
+    }
+    if (!source->contiguous) {
+        return copy_here(source, source->dtype, source->tensor ? (lw_place){source->tensor->backend, 0} : host_place());
+    }
+    return transfer(source, from && to ? host_place() : place); /* devices exchange data through the host */
+}
+
+lw_tensor *lw_copy_to(const lw_operand *source, int dtype, lw_place place) {
+    lw_tensor *copied = step_towards(source, dtype, place);
+    while (copied && (copied->dtype != dtype || copied->storage->device != lw_devices[place.backend])) {
+        lw_tensor *before = copied;
+        copied = lw_copy_tensor(before, dtype, place);
+        Py_DECREF((PyObject *)before);
+    }
+    return copied;
+}
+
+lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_place place) {
+    lw_operand operand;
+    lw_operand_from_tensor(tensor, &operand);
+    return lw_copy_to(&operand, dtype, place);
+}
+
 lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
     lw_place place;
-    return lw_resolve_place(operand, 1, &place) == LW_DONE ? copy(operand, dtype, place) : NULL;
+    return lw_resolve_place(operand, 1, &place) == LW_DONE ? lw_copy_to(operand, dtype, place) : NULL;
+}
+
+lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype) {
+    lw_operand operand;
+    lw_operand_from_tensor(tensor, &operand);
+    return lw_cast(&operand, dtype);
+}
+
+lw_tensor *lw_to_host(lw_tensor *tensor) {
+    int is_host = !tensor->storage->device;
+    if (is_host && tensor->contiguous) {
+        return (lw_tensor *)Py_NewRef((PyObject *)tensor);
+    }
+    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_place){tensor->backend, 0} : host_place());
+}
+
+PyObject *lw_read_item(lw_tensor *tensor, char *data) {
+    if (!tensor->storage->device) {
+        return lw_item(tensor->dtype, data);
+    }
+    lw_tensor *element = lw_tensor_view(tensor, data, 0, NULL, NULL);
+    lw_tensor *host = element ? lw_to_host(element) : NULL;
+    PyObject *item = host ? lw_item(host->dtype, host->data) : NULL;
+    Py_XDECREF((PyObject *)element);
+    Py_XDECREF((PyObject *)host);
+    return item;
 }
 
 static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     const lw_source *source = &operand->source;
     lw_operand stored;
-    lw_borrow_operand(operand, operand->ndim, &stored);
+    lw_borrow_operand(operand, source->ndim, &stored);
     stored.shape = source->shape;
     stored.strides = source->strides;
     stored.dtype = source->dtype;
-    stored.ndim = source->ndim;
     stored.contiguous = source->contiguous;
     stored.is_copied = 0;
-    lw_tensor *copied = copy(&stored, operand->dtype, plan->place);
+    lw_tensor *copied = lw_copy_to(&stored, operand->dtype, plan->place);
     if (!copied) {
         return -1;
     }
     lw_release_operand(operand);
     operand->data = copied->data;
+    operand->tensor = copied;
     operand->owned = (PyObject *)copied;
     operand->is_copied = 0;
     return 0;
 }
 
+/* Moves a result from the place where it was computed to that of the call, or to `out`. Returns -1 on failure. */
+static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
+    lw_operand computed;
+    lw_operand_from_tensor(*result, &computed);
+    lw_tensor *home = out ? check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->home);
+    int done = !home ? -1 : out ? lw_copy_into(home, &computed) : 0;
+    Py_DECREF((PyObject *)*result);
+    *result = home;
+    return done;
+}
+
 PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
-    int is_done = 1;
+    lw_device *home = out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->home.backend];
+    int is_home = home == lw_devices[plan->place.backend], is_done = 1;
     for (int i = 0; i < plan->result_count && is_done; i++) {
         const lw_result *result = &plan->results[i];
-        results[i] = out ? check_out(plan, out)
-                         : lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides,
-                                                   result->size * lw_item_size(plan->dtype), plan->place.backend,
-                                                   plan->place.committed);
+        results[i] = out && is_home ? check_out(plan, out)
+                                    : lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides,
+                                                              result->size * lw_item_size(plan->dtype),
+                                                              plan->place.backend, plan->place.committed);
         is_done = results[i] != NULL;
     }
     is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);
+    for (int i = 0; i < plan->result_count && is_done && !is_home; i++) {
+        is_done = bring_home(plan, out, &results[i]) == 0;
+    }
     if (is_done && plan->result_count == 1) {
         return (PyObject *)results[0];
     }
@@ -183,13 +261,12 @@ int lw_copy_into(lw_tensor *target, lw_operand *source) {
         return -1;
     }
     if (ndim != target->ndim || memcmp(result->shape, target->shape, sizeof(int64_t) * (size_t)ndim) != 0) {
-        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
         return lw_refuse(LW_SHAPE_ERROR, "expected a value that broadcasts to shape %s, got shape %s",
-                         lw_shape_text(expected, target->ndim, target->shape),
-                         lw_shape_text(got, source->ndim, source->shape));
+                         lw_shape_text(target->ndim, target->shape), lw_shape_text(source->ndim, source->shape));
     }
     /* x[1:] = x[:-1] would read overwritten elements */
-    if (lw_overlaps(target, &both[1]) && lw_copy_operand(&both[1], target->dtype) < 0) {
+    int is_apart = !lw_is_number(&both[1]) && lw_device_of(&both[1]) != target->storage->device;
+    if ((is_apart || lw_overlaps(target, &both[1])) && lw_copy_operand(&both[1], target->dtype) < 0) {
         return -1;
     }
     begin_copy(&plan, &both[1], target->dtype, (lw_place){target->backend, target->committed});

@@ -12,5 +12,14 @@ int lw_execute_into(lw_plan *plan, lw_tensor *target);
 
 /* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
 lw_tensor *lw_cast(const lw_operand *operand, int dtype);
+lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype);
+/* Does the same at `place`. */
+lw_tensor *lw_copy_to(const lw_operand *operand, int dtype, lw_place place);
+lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_place place);
+/* Returns a row-major tensor of the same elements on the host: a new reference to the tensor itself if it is one. Waits
+ * until they are computed. */
+lw_tensor *lw_to_host(lw_tensor *tensor);
+/* Returns one element of a tensor as a Python number. */
+PyObject *lw_read_item(lw_tensor *tensor, char *data);
 /* Assigns `source`, broadcast and cast, to the elements of `target`. Returns -1 with an error set on failure. */
 int lw_copy_into(lw_tensor *target, lw_operand *source);

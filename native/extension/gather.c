@@ -17,7 +17,8 @@ static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
         return lw_refuse(LW_DTYPE_ERROR, "expected indices of int32 or int64, got %s; use astype",
                          indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
     }
-    lw_tensor *wide = lw_cast(indices, LW_INT64);
+    lw_tensor *cast = lw_cast(indices, LW_INT64), *wide = cast ? lw_to_host(cast) : NULL;
+    Py_XDECREF((PyObject *)cast);
     const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
     for (int64_t i = 0; wide && i < wide->size; i++) {
         if (values[i] != (int32_t)values[i]) {
@@ -174,10 +175,8 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
         return -1;
     }
     if (ndim != shape.ndim || memcmp(broadcast, shape.shape, sizeof(int64_t) * (size_t)ndim) != 0) {
-        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
         return lw_refuse(LW_SHAPE_ERROR, "expected values that broadcast to shape %s, got shape %s",
-                         lw_shape_text(expected, shape.ndim, shape.shape),
-                         lw_shape_text(got, values->ndim, values->shape));
+                         lw_shape_text(shape.ndim, shape.shape), lw_shape_text(values->ndim, values->shape));
     }
     lw_set_kernel(plan, 0, target->dtype);
     set_axis(plan, &x, axis, axis);
@@ -200,8 +199,8 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     }
     PyObject *const inputs[2] = {arguments[2], arguments[1]};
     lw_plan plan;
-    lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &plan);
-    plan.place = (lw_place){target->backend, target->committed};
+    lw_place place = {target->backend, target->committed};
+    lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &place, &plan);
     if (outcome == LW_NEEDS_PYTHON) {
         lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected indices and values that are tensors or buffers");
     }
@@ -211,32 +210,34 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     if (!is_done) {
         return NULL;
     }
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_NewRef(Py_None);
 }
 
 /* mask_indices(mask): returns the row-major positions of the true elements. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     (void)module;
     lw_tensor *mask = (lw_tensor *)object;
-    if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
+    if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || mask->size > INT32_MAX) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements, got %S",
                         lw_describe(object));
     }
-    lw_operand operand;
-    lw_operand_from_tensor(mask, &operand);
-    lw_tensor *flat = lw_cast(&operand, LW_BOOL);
+    lw_tensor *host = lw_to_host(mask);
     int64_t count = 0;
-    for (int64_t i = 0; flat && i < flat->size; i++) {
-        count += flat->data[i] != 0;
+    for (int64_t i = 0; host && i < host->size; i++) {
+        count += host->data[i] != 0;
     }
-    lw_tensor *result = flat ? lw_tensor_new(LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
+    lw_tensor *result = host ? lw_tensor_new(LW_INT32, 1, &count, host->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
     for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
         positions[next] = (int32_t)i;
-        next += flat->data[i] != 0;
+        next += host->data[i] != 0;
     }
-    Py_XDECREF((PyObject *)flat);
+    Py_XDECREF((PyObject *)host);
+    if (result && mask->storage->device) {
+        lw_tensor *moved = lw_copy_tensor(result, LW_INT32, (lw_place){mask->backend, mask->committed});
+        Py_DECREF((PyObject *)result);
+        result = moved;
+    }
     return (PyObject *)result;
 }
 

@@ -89,9 +89,8 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
         return status;
     }
     if (consumed > tensor->ndim) {
-        char text[LW_SHAPE_TEXT];
         lw_raise(LW_INDEX_ERROR, "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
-                 tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
+                 tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(tensor->ndim, tensor->shape), consumed);
         return LW_FAILED;
     }
     if (ellipses > 1) {
@@ -196,7 +195,7 @@ static int assign_to(PyObject *self, PyObject *key, PyObject *value) {
         return -1;
     }
     selection selection;
-    lw_outcome status = lw_require_host(tensor->backend) < 0 ? LW_FAILED : select_key(tensor, key, &selection);
+    lw_outcome status = select_key(tensor, key, &selection);
     if (status == LW_FAILED) {
         return -1;
     }

@@ -31,10 +31,9 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
 /* Raises the error for two inputs whose shapes do not match. Returns -1. */
 static int refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a, int b,
                          const char *advice) {
-    char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected %s, got %s %s and %s %s%s", expected, operation->inputs[a].name,
-                     lw_shape_text(first, operands[a].ndim, operands[a].shape), operation->inputs[b].name,
-                     lw_shape_text(second, operands[b].ndim, operands[b].shape), advice);
+                     lw_shape_text(operands[a].ndim, operands[a].shape), operation->inputs[b].name,
+                     lw_shape_text(operands[b].ndim, operands[b].shape), advice);
 }
 
 static int refuse_inner_extents(const lw_operation *operation, const lw_operand *operands, int64_t inner) {

@@ -27,8 +27,7 @@ static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssi
         }
     }
     is_initialized = 1;
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {

@@ -4,9 +4,8 @@
 #include <stdio.h>
 
 void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part) {
-    int is_number = operand->data == (const char *)&operand->scalar;
     part->scalar = operand->scalar;
-    part->data = is_number ? (const char *)&part->scalar : operand->data;
+    part->data = lw_is_number(operand) ? (const char *)&part->scalar : operand->data;
     part->shape = operand->shape;
     part->strides = operand->strides;
     part->size = operand->size;
@@ -168,7 +167,10 @@ int lw_copy_operand(lw_operand *operand, int dtype) {
     if (lw_checked_row_major(dtype, operand->ndim, operand->shape, operand->copy_strides) < 0) {
         return -1;
     }
-    operand->source = (lw_source){operand->shape, operand->strides, operand->dtype, operand->ndim, operand->contiguous};
+    if (!operand->is_copied) {
+        operand->source =
+            (lw_source){operand->shape, operand->strides, operand->dtype, operand->ndim, operand->contiguous};
+    }
     operand->is_copied = 1;
     operand->dtype = (int8_t)dtype;
     operand->strides = operand->copy_strides;
@@ -190,26 +192,15 @@ int lw_convert_operand(lw_operand *operand, int dtype) {
     return 0;
 }
 
-/* Computes the range of bytes that an array spans. */
-static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
-                          const char **low, const char **high) {
-    *low = data;
-    *high = data + item_size;
-    for (int i = 0; i < ndim; i++) {
-        int64_t reach = (shape[i] - 1) * strides[i];
-        *(reach < 0 ? low : high) += reach;
-    }
-}
-
 int lw_overlaps(const lw_tensor *written, const lw_operand *operand) {
     if (!operand->data || operand->weakness != LW_STRONG || operand->owned || operand->is_copied ||
         operand->size == 0 || written->size == 0) {
         return 0;
     }
     const char *low, *high, *written_low, *written_high;
-    memory_bounds(operand->data, operand->ndim, operand->shape, operand->strides, lw_item_size(operand->dtype), &low,
-                  &high);
-    memory_bounds(written->data, written->ndim, written->shape, written->strides, lw_item_size(written->dtype),
-                  &written_low, &written_high);
+    lw_memory_range(operand->data, operand->ndim, operand->shape, operand->strides, lw_item_size(operand->dtype), &low,
+                    &high);
+    lw_memory_range(written->data, written->ndim, written->shape, written->strides, lw_item_size(written->dtype),
+                    &written_low, &written_high);
     return low < written_high && written_low < high;
 }

@@ -70,6 +70,13 @@ void lw_release_operand(lw_operand *operand);
 /* Replaces an operand by a tensor, and takes over the caller's reference to it. */
 void lw_own_operand(lw_operand *operand, lw_tensor *tensor);
 
+/* Returns whether the operand is a number by value, or an encoded one, in operand->scalar. */
+static inline int lw_is_number(const lw_operand *operand) { return operand->data == (const char *)&operand->scalar; }
+/* Returns the device on which the elements of an operand are; numbers and buffers are on the host. */
+static inline lw_device *lw_device_of(const lw_operand *operand) {
+    return operand->tensor ? operand->tensor->storage->device : NULL;
+}
+
 /* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array of another library. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
 /* Turns an operand for which lw_is_numpy_scalar() is true into a weak one: a Python number of the same value. Returns

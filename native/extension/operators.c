@@ -30,8 +30,7 @@ static int is_operand(PyObject *object) {
 
 static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b) {
     if (!is_operand(a) || !is_operand(b)) {
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
+        return Py_NewRef(Py_NotImplemented);
     }
     PyObject *const inputs[2] = {a, b};
     return lw_named(operation->name, lw_call_inputs(operation, inputs, NULL));
@@ -65,15 +64,14 @@ static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, P
 static PyObject *compute_in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
+        return Py_NewRef(Py_NotImplemented);
     }
     if (target->read_only) {
         return lw_raise(LW_READ_ONLY_ERROR,
                         "expected a writable tensor, got a read-only one; write the result to a new tensor");
     }
     PyObject *const inputs[2] = {a, b};
-    int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
+    int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous &&
                  (lw_is_float(b) || lw_is_int(b) || can_write_directly(target, b)) && keeps_dtype(operation, target, b);
     PyObject *result = lw_call_inputs(operation, inputs, direct ? a : NULL);
     if (direct || !result) {
@@ -92,11 +90,10 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
                  whole ? "; x //= y keeps int32" : "");
     } else if (computed->ndim != target->ndim ||
                memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
-        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
         lw_raise(LW_SHAPE_ERROR,
                  "expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
-                 lw_shape_text(expected, target->ndim, target->shape),
-                 lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
+                 lw_shape_text(target->ndim, target->shape), lw_shape_text(computed->ndim, computed->shape), sign,
+                 sign);
     } else {
         done = lw_copy_into(target, &operand);
     }
@@ -104,8 +101,7 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
     if (done < 0) {
         return NULL;
     }
-    Py_INCREF(a);
-    return a;
+    return Py_NewRef(a);
 }
 
 static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
@@ -150,8 +146,7 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
 /* A modulus, as in pow(a, b, modulus), is supported only by Python's ints. */
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
+        return Py_NewRef(Py_NotImplemented);
     }
     return binary(operations.pow, a, b);
 }
@@ -166,9 +161,7 @@ static PyObject *slot_absolute(PyObject *x) { return unary(operations.abs, x); }
 static PyObject *slot_invert(PyObject *x) { return unary(operations.bitwise_invert, x); }
 
 static PyObject *slot_positive(PyObject *x) {
-    lw_operand operand;
-    lw_operand_from_tensor((lw_tensor *)x, &operand);
-    return lw_named("positive", (PyObject *)lw_cast(&operand, operand.dtype));
+    return lw_named("positive", (PyObject *)lw_cast_tensor((lw_tensor *)x, ((lw_tensor *)x)->dtype));
 }
 
 static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
@@ -197,11 +190,10 @@ static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFl
 static PyObject *whole_number(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
     if (tensor->ndim > 0 || (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64)) {
-        char text[LW_SHAPE_TEXT];
         return lw_raise(
             LW_ARGUMENT_TYPE_ERROR,
             "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use int(x)",
-            lw_dtype_name(tensor->dtype), lw_shape_text(text, tensor->ndim, tensor->shape));
+            lw_dtype_name(tensor->dtype), lw_shape_text(tensor->ndim, tensor->shape));
     }
     return lw_single_item(x, "select one with an index");
 }

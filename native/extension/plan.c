@@ -2,27 +2,47 @@
 #include "plan.h"
 
 lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
-    place->backend = -1;
+    int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
-        if (operands[i].data && tensor && tensor->committed && tensor->backend != place->backend) {
-            if (place->backend >= 0 && lw_strict_backends) {
+        if (!operands[i].data || !tensor) {
+            continue;
+        }
+        if (!tensor->committed) {
+            gpu = lw_is_host(tensor->backend) ? gpu : tensor->backend;
+        } else if (tensor->backend != chosen) {
+            if (chosen >= 0 && lw_strict_backends) {
                 lw_raise(LW_BACKEND_ERROR,
                          "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
-                         lw_backend_name(place->backend), lw_backend_name(tensor->backend));
+                         lw_backend_name(chosen), lw_backend_name(tensor->backend));
                 return LW_FAILED;
             }
-            place->backend = tensor->backend > place->backend ? tensor->backend : place->backend;
+            chosen = tensor->backend > chosen ? tensor->backend : chosen;
         }
     }
-    place->committed = place->backend >= 0;
-    if (place->backend < 0) {
-        place->backend = lw_current_backend(&place->committed);
+    place->committed = 1;
+    place->backend = chosen >= 0 ? chosen : lw_current_backend(&place->committed);
+    if (!place->committed && gpu >= 0) {
+        place->backend = gpu;
     }
-    return lw_require_host(place->backend) < 0 ? LW_FAILED : LW_DONE;
+    return lw_require_open(place->backend) < 0 ? LW_FAILED : LW_DONE;
 }
 
-lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, lw_plan *plan) {
+/* Lets lw_execute() copy arrays that are not on the device of the plan. */
+static int move_operands(lw_plan *plan) {
+    const lw_device *device = lw_devices[plan->place.backend];
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        lw_operand *operand = &plan->operands[i];
+        int may_move = operand->data && operand->weakness == LW_STRONG &&
+                       (device || (operand->tensor && !lw_is_host(operand->tensor->backend)));
+        if (may_move && lw_device_of(operand) != device && lw_copy_operand(operand, operand->dtype) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_place *place, lw_plan *plan) {
     int count = operation->input_count;
     lw_operand *operands = plan->operands;
     lw_outcome outcome = LW_DONE;
@@ -41,14 +61,19 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
     for (int i = 0; i < count && outcome == LW_DONE; i++) {
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
-            char got[LW_SHAPE_TEXT];
             lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
-                     input->ndim == 1 ? "" : "s", lw_shape_text(got, operands[i].ndim, operands[i].shape), input->name,
+                     input->ndim == 1 ? "" : "s", lw_shape_text(operands[i].ndim, operands[i].shape), input->name,
                      input->description);
             return LW_FAILED;
         }
     }
-    return outcome == LW_DONE ? lw_resolve_place(operands, count, &plan->place) : outcome;
+    if (outcome == LW_DONE && place) {
+        plan->place = *place;
+    } else if (outcome == LW_DONE) {
+        outcome = lw_resolve_place(operands, count, &plan->place);
+    }
+    plan->home = plan->place;
+    return outcome == LW_DONE && move_operands(plan) < 0 ? LW_FAILED : outcome;
 }
 
 void lw_set_kernel(lw_plan *plan, int variant, int dtype) {
@@ -67,6 +92,11 @@ int lw_choose_kernel(lw_plan *plan, int count) {
     }
     lw_set_kernel(plan, 0, dtype);
     return dtype;
+}
+
+int lw_has_kernel(const lw_plan *plan) {
+    const lw_device *device = lw_devices[plan->place.backend];
+    return !device || !device->kernels || device->kernels[plan->kernel];
 }
 
 int64_t lw_set_result(lw_plan *plan, int ndim, const int64_t *shape) {
@@ -98,12 +128,10 @@ int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
             if (shape[axis] == 1) {
                 shape[axis] = extent;
             } else if (extent != 1 && extent != shape[axis]) {
-                char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 return lw_refuse(LW_SHAPE_ERROR,
                                  "expected shapes that broadcast, got %s and %s; extents, compared from the last axis, "
                                  "must be equal or 1",
-                                 lw_shape_text(first, ndim, shape),
-                                 lw_shape_text(second, operands[i].ndim, operands[i].shape));
+                                 lw_shape_text(ndim, shape), lw_shape_text(operands[i].ndim, operands[i].shape));
             }
         }
     }
@@ -116,54 +144,6 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
         int broadcast = axis < lead || (operand->shape[axis - lead] == 1 && shape[axis] != 1);
         strides[axis] = broadcast ? 0 : operand->strides[axis - lead];
     }
-}
-
-/* Returns whether `axis`, whose extent is `extent`, can be merged into `last`, the last dimension of the layout so far:
- * every operand must step through both with a single stride. */
-static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
-                  int64_t extent) {
-    for (int i = 0; i < operand_count; i++) {
-        if (layout->strides[i][last] != strides[i][axis] * extent) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
-                 const int64_t strides[][LW_MAX_NDIM]) {
-    int first_inner = ndim - inner;
-    int kept = 0;
-    int kept_outer = 0;
-    for (int axis = 0; axis < ndim; axis++) {
-        if (axis == first_inner) {
-            kept_outer = kept;
-        }
-        if (shape[axis] == 1) {
-            continue;
-        }
-        int may_merge = kept > 0 && (axis < first_inner || kept > kept_outer);
-        if (may_merge && merges(layout, kept - 1, operand_count, strides, axis, shape[axis])) {
-            layout->shape[kept - 1] *= shape[axis];
-        } else {
-            layout->shape[kept++] = shape[axis];
-        }
-        for (int i = 0; i < operand_count; i++) {
-            layout->strides[i][kept - 1] = strides[i][axis];
-        }
-    }
-    if (first_inner >= ndim) {
-        kept_outer = kept;
-    }
-    if (kept == kept_outer && (inner > 0 || kept == 0)) { /* kernels need at least one dimension */
-        layout->shape[kept] = 1;
-        for (int i = 0; i < operand_count; i++) {
-            layout->strides[i][kept] = 0;
-        }
-        kept++;
-    }
-    layout->ndim = kept;
-    layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 
 int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
@@ -209,22 +189,6 @@ void lw_plan_elements(lw_plan *plan) {
     lw_collapse(layout, result->ndim, 0, result->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
-int lw_order_axes(int ndim, const uint8_t *reduced, int *order) {
-    int position = 0;
-    for (int axis = 0; axis < ndim; axis++) {
-        if (!reduced[axis]) {
-            order[position++] = axis;
-        }
-    }
-    int inner = ndim - position;
-    for (int axis = 0; axis < ndim; axis++) {
-        if (reduced[axis]) {
-            order[position++] = axis;
-        }
-    }
-    return inner;
-}
-
 int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
         lw_raise(LW_SHAPE_ERROR,
@@ -237,4 +201,17 @@ int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
         return 1;
     }
     return 0;
+}
+
+int64_t lw_moved_bytes(const lw_plan *plan) {
+    int64_t bytes = 0;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        int64_t elements = operand->size < plan->steps ? operand->size : plan->steps;
+        bytes += operand->data ? elements * lw_item_size(operand->dtype) : 0;
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        bytes += plan->results[i].size * lw_item_size(plan->dtype);
+    }
+    return bytes;
 }

@@ -23,9 +23,10 @@ typedef struct lw_result {
     int64_t strides[LW_MAX_NDIM];
 } lw_result;
 
-typedef struct lw_plan {
+struct lw_plan {
     const lw_operation *operation;
     lw_place place;
+    lw_place home;  /* of the results; differs from `place` if only the CPU has the kernel */
     int16_t kernel; /* index in lw_kernels */
     int8_t dtype;   /* of the results */
     int8_t result_count;
@@ -39,11 +40,11 @@ typedef struct lw_plan {
         lw_attention_layout attention;
         lw_window_layout window;
     };
-} lw_plan;
+};
 
 /* Begins a plan: reads the inputs of a call into operands, whose data is NULL if the input is absent, and chooses the
- * place of the call. The caller must release all operands, whatever the outcome. */
-lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, lw_plan *plan);
+ * place of the call, unless `place` is given. The caller must release all operands, whatever the outcome. */
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_place *place, lw_plan *plan);
 static inline void lw_end_plan(lw_plan *plan) { lw_release_operands(plan->operands, plan->operation->input_count); }
 
 /* A resolver completes a plan that lw_begin_plan() has begun. Returns 0, or -1 with an error set. */
@@ -53,7 +54,7 @@ lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_re
 
 /* Chooses the place of a call: the backend on which the user placed operands. If there are several, takes the one of
  * lowest priority, the last in lw_backend; inside strict_backends(), raises BackendError. Without such operands, takes
- * the current backend. Fails for a GPU backend. */
+ * the backend of use_backend(), then that of a GPU that has an operand, then the default. */
 lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place);
 
 /* Chooses the kernel for the dtype to which the first `count` operands promote, and converts these operands to its
@@ -61,6 +62,9 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
 int lw_choose_kernel(lw_plan *plan, int count);
 /* Sets the kernel for a dtype. `variant` selects a row of operation->kernels. */
 void lw_set_kernel(lw_plan *plan, int variant, int dtype);
+
+/* Returns whether the place of the plan has its kernel. */
+int lw_has_kernel(const lw_plan *plan);
 
 /* Sets the shape of the first result, which is row-major. Returns its size, 0 if there is nothing to compute, or -1
  * with an error set if the size overflows. */
@@ -72,19 +76,14 @@ int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape);
 /* Computes the strides of an operand for a broadcast shape: 0 along each dimension in which its elements repeat. */
 void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides);
 
-/* Fills `layout` from a shape of `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1, and
- * merges two adjacent dimensions if every operand steps through both with a single stride. The last `inner` dimensions
- * merge only with each other. */
-void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
-                 const int64_t strides[][LW_MAX_NDIM]);
 /* Returns whether each operand is 0-dimensional or a contiguous array of this shape. The kernel may then treat all
  * operands as one row. */
 int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape);
 /* Fills the layout of a kernel that computes each element of the result from one of each operand. Sets the steps. */
 void lw_plan_elements(lw_plan *plan);
 
-/* Fills `order` with the axes: first those that are kept, then those that are reduced. Returns the number of reduced
- * axes. */
-int lw_order_axes(int ndim, const uint8_t *reduced, int *order);
+/* Returns the bytes that the kernel reads and writes. It reads an element of an operand at most once a step. */
+int64_t lw_moved_bytes(const lw_plan *plan);
+
 /* Returns 1, with an error set, if the operation does not accept an axis of this extent. */
 int lw_refuse_extent(const lw_operation *operation, int64_t extent);

@@ -49,14 +49,13 @@ static void fill_reduction_layout(lw_plan *plan, const reduction *r, int keepdim
 
 /* Parses the axis argument, or its default. An operation without an axis parameter reduces all axes. */
 static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
-    const lw_operation *operation = arguments->operation;
-    int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
-    PyObject *axes = index < 0 ? NULL : arguments->parameters[index];
-    if (axes || index < 0 || operation->parameters[index].default_is_none) {
-        return lw_parse_axes(axes, r->ndim, r->reduced);
+    PyObject *axes = lw_new_axis(arguments);
+    int is_wrong = arguments->operation->kind == LW_KIND_INDEX_REDUCTION && axes && lw_is_sequence(axes);
+    if (is_wrong) {
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected an int or None for axis, got %S; None flattens the tensor",
+                 lw_describe(axes));
     }
-    axes = PyLong_FromLongLong(operation->parameters[index].default_value.i);
-    int status = axes ? lw_parse_axes(axes, r->ndim, r->reduced) : -1;
+    int status = axes && !is_wrong ? lw_parse_axes(axes, r->ndim, r->reduced) : -1;
     Py_XDECREF(axes);
     return status;
 }
@@ -73,10 +72,9 @@ static int resolve_axes(const lw_arguments *arguments, const lw_operand *inputs,
         for (int axis = 0; axis < r->ndim; axis++) {
             int own = axis - (r->ndim - inputs[i].ndim);
             if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
-                char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 return lw_refuse(LW_SHAPE_ERROR, "expected shapes that are equal along the reduced axes, got %s and %s",
-                                 lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
-                                 lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
+                                 lw_shape_text(inputs[0].ndim, inputs[0].shape),
+                                 lw_shape_text(inputs[count - 1].ndim, inputs[count - 1].shape));
             }
         }
     }
@@ -85,21 +83,12 @@ static int resolve_axes(const lw_arguments *arguments, const lw_operand *inputs,
 
 int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
-    int axis_parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
-    int keepdims_parameter = lw_find_parameter(operation, LW_PARAMETER_KEEPDIMS);
-    PyObject *axes = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
+    PyObject *keeps = lw_argument_of(arguments, LW_PARAMETER_KEEPDIMS);
     reduction r;
-    int keepdims = 0;
-    if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
-        keepdims = lw_parse_bool("keepdims", arguments->parameters[keepdims_parameter]);
-    }
+    int keepdims = keeps ? lw_parse_bool("keepdims", keeps) : 0;
     if (keepdims < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
         resolve_axes(arguments, plan->operands, &r) < 0) {
         return -1;
-    }
-    if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && lw_is_sequence(axes)) {
-        return lw_refuse(LW_ARGUMENT_TYPE_ERROR, "expected an int or None for axis, got %S; None flattens the tensor",
-                         lw_describe(axes));
     }
     int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
     if (lw_choose_kernel(plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {

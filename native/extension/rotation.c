@@ -6,13 +6,11 @@ enum { SCALING = 3, NTK = 1 }; /* index of the parameter `scaling`, and of its c
 
 /* Returns the axis of positions, or -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
-    const lw_operation *operation = arguments->operation;
-    char got[LW_SHAPE_TEXT];
     if (x->ndim < 2 || x->shape[x->ndim - 1] % 2) {
         return lw_refuse(LW_SHAPE_ERROR, "expected x of shape (..., length, d) with an even d, got %s",
-                         lw_shape_text(got, x->ndim, x->shape));
+                         lw_shape_text(x->ndim, x->shape));
     }
-    PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
+    PyObject *object = lw_argument_of(arguments, LW_PARAMETER_AXIS);
     int axis = object ? lw_parse_axis(object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         return lw_refuse(LW_AXIS_ERROR,

@@ -6,9 +6,8 @@ static int check_row_operand(const lw_operation *operation, int input, const lw_
     if (operand->ndim == 1 && operand->shape[0] == row) {
         return 0;
     }
-    char got[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected %s of shape (%lld,), one value per element of a row, got %s",
-                     operation->inputs[input].name, (long long)row, lw_shape_text(got, operand->ndim, operand->shape));
+                     operation->inputs[input].name, (long long)row, lw_shape_text(operand->ndim, operand->shape));
 }
 
 /* Returns the axis of the rows, or -1 with an error set. */

@@ -1,10 +1,8 @@
 /* Runs kernels: sets up their context, releases the GIL, shares work between threads, checks for Ctrl-C, and raises
  * an error if the kernel returns one. */
-#if !defined(_WIN32) && !defined(__wasm__)
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
-#endif
 #include "run.h"
 #include "backends.h"
+#include "clock.h"
 #include "cpu.h"
 #include "errors.h"
 #include "float_modes.h"
@@ -13,32 +11,12 @@
 #include "storage.h"
 #include "threads.h"
 
-#if defined(_WIN32)
-unsigned long long __stdcall GetTickCount64(void);
-#elif !defined(__wasm__)
-#include <time.h>
-#endif
-
 /* Shorter runs keep the GIL, because releasing it would cost more than it gains. */
 static const double NANOSECONDS_WITHOUT_GIL = 4200;
 
 /* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to acquire
  * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
-
-/* The least work of a thread: with less, another thread costs more than it saves. The table has the microseconds that a
- * call takes on one thread (1) and on two (2), where the second thread was awake before the call or was asleep (two
- * Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
- *
- *                       awake         asleep
- *                         1     2       1     2
- *   x + y of 128 K      16.8   9.7    20    30
- *   x + y of 256 K      35    19      37    53
- *   exp of 256 K        50    28      52    54
- *   exp of 512 K                     100    78
- *   192 x 192 matmul   129   146
- *   256 x 256 matmul   304   171 */
-static const double NANOSECONDS_FOR_A_THREAD = 17000;
 
 /* The time to read or write a byte of an operand in the cache: an addition of float32 takes 0.13 ns for 12 bytes. */
 static const double NANOSECONDS_PER_BYTE = 0.011;
@@ -49,27 +27,9 @@ typedef struct host {
     int threads; /* at most this many threads share the work */
 } host;
 
-static int64_t milliseconds(void) {
-#if defined(_WIN32)
-    return (int64_t)GetTickCount64();
-#elif defined(__wasm__)
-    static int64_t calls; /* there is no clock; without threads a check is cheap, so always check */
-    return calls += SIGNAL_CHECK_MILLISECONDS;
-#else
-#if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
-    enum { CLOCK = CLOCK_MONOTONIC_COARSE };
-#else
-    enum { CLOCK = CLOCK_MONOTONIC };
-#endif
-    struct timespec now;
-    clock_gettime(CLOCK, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-#endif
-}
-
 static int interrupted(void *of) {
     host *host = of;
-    int64_t now = milliseconds();
+    int64_t now = lw_milliseconds();
     if (now < host->next_check) {
         return 0;
     }
@@ -103,6 +63,20 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
+/* The least work of a thread: with less, another thread costs more than it saves. The table has the microseconds that a
+ * call takes on one thread (1) and on two (2), where the second thread was awake before the call or was asleep (two
+ * Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
+ *
+ *                       awake         asleep
+ *                         1     2       1     2
+ *   x + y of 128 K      16.8   9.7    20    30
+ *   x + y of 256 K      35    19      37    53
+ *   exp of 256 K        50    28      52    54
+ *   exp of 512 K                     100    78
+ *   192 x 192 matmul   129   146
+ *   256 x 256 matmul   304   171 */
+static const double NANOSECONDS_FOR_A_THREAD = 17000;
+
 static int threads_for(double nanoseconds) {
     double worth = nanoseconds / NANOSECONDS_FOR_A_THREAD;
     int threads = worth >= 2 ? lw_threads() : 1;
@@ -122,8 +96,7 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
                         lw_raise(LW_ARGUMENT_ERROR, "expected an int from 1 to %d, got %zd", LW_MAX_THREADS, threads));
     }
     lw_set_threads((int)threads);
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
@@ -148,7 +121,7 @@ static void *allocate(lw_context *context, size_t bytes) {
     }
     int is_released = !context->host || ((host *)context->host)->thread;
     PyGILState_STATE state = is_released ? PyGILState_Ensure() : PyGILState_LOCKED;
-    lw_storage_trim();
+    lw_storage_trim(NULL);
     if (is_released) {
         PyGILState_Release(state);
     }
@@ -213,7 +186,7 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     } else {
         host.threads = threads_for(nanoseconds);
         context.cache_bytes = cache_bytes();
-        host.next_check = milliseconds() + SIGNAL_CHECK_MILLISECONDS;
+        host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();
         status = kernel(&context, layout, inputs, outputs, parameters);
         PyEval_RestoreThread(host.thread);

@@ -6,9 +6,8 @@ static int check_row(const lw_operand *row) {
     if (row->ndim == 1 && row->shape[0] <= INT32_MAX) {
         return 0;
     }
-    char got[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected x1 of one dimension and at most 2147483647 elements, got shape %s",
-                     lw_shape_text(got, row->ndim, row->shape));
+                     lw_shape_text(row->ndim, row->shape));
 }
 
 static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
@@ -18,16 +17,15 @@ static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
     if (sorter->ndim == 1 && sorter->size == row->size) {
         return 0;
     }
-    char got[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
-                     (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
+                     (long long)row->size, lw_shape_text(sorter->ndim, sorter->shape));
 }
 
 /* Replaces the row by row[sorter]. */
 static int sort_row(lw_operand *row, const lw_operand *sorter, lw_place place) {
     static PyObject *const defaults[LW_MAX_PARAMETERS];
     lw_arguments take = {.operation = &lw_operations[LW_OPERATION_take], .parameters = defaults};
-    lw_plan plan = {.operation = take.operation, .place = place, .result_count = 1};
+    lw_plan plan = {.operation = take.operation, .place = place, .home = place, .result_count = 1};
     lw_borrow_operand(row, row->ndim, &plan.operands[0]);
     lw_borrow_operand(sorter, sorter->ndim, &plan.operands[1]);
     PyObject *sorted = lw_resolve_gather(&take, &plan) < 0 ? NULL : lw_execute(&plan, NULL);

@@ -1,6 +1,7 @@
 /* Converts numbers and nested sequences of numbers to tensors, and elements of tensors to Python numbers. */
 #include "arguments.h"
 #include "exchange.h"
+#include "execute.h"
 #include "number.h"
 #include <string.h>
 
@@ -37,14 +38,13 @@ static int read_number(PyObject *object, lw_weakness *weakness, lw_scalar *value
     return 0;
 }
 
-/* Returns the element of a 0-dimensional CPU tensor as a number, and any other object unchanged; both are new
+/* Returns the element of a 0-dimensional tensor as a number, and any other object unchanged; both are new
  * references. */
 static PyObject *item_or_self(PyObject *object) {
-    if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
-        return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);
+    if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0) {
+        return lw_read_item((lw_tensor *)object, ((lw_tensor *)object)->data);
     }
-    Py_INCREF(object);
-    return object;
+    return Py_NewRef(object);
 }
 
 static int read_leaf(reader *reader, PyObject *object) {
@@ -102,8 +102,7 @@ lw_tensor *lw_tensor_from_numbers(PyObject *numbers, int dtype) {
                 : reader.needs_int64                                           ? LW_INT64
                                                                                : LW_INT32;
     }
-    int committed;
-    int backend = lw_host_backend(&committed);
+    int committed, backend = lw_host_backend(&committed);
     lw_tensor *tensor = lw_tensor_new(dtype, ndim, shape, backend, committed);
     if (tensor) {
         reader.dtype = dtype;

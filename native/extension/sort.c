@@ -49,7 +49,7 @@ static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_
     int axis = lw_parse_axis(arguments[2], ((lw_tensor *)arguments[0])->ndim);
     int descending = PyObject_IsTrue(arguments[3]);
     if (axis < 0 || descending < 0 || PyErr_Occurred() ||
-        lw_begin_plan(&lw_operations[LW_OPERATION_argsort], arguments, &plan) != LW_DONE) {
+        lw_begin_plan(&lw_operations[LW_OPERATION_argsort], arguments, NULL, &plan) != LW_DONE) {
         return NULL;
     }
     PyObject *result = sort_along(&plan, axis, first, descending) < 0 ? NULL : lw_execute(&plan, NULL);

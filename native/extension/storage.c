@@ -4,6 +4,7 @@
  * a block of more than 64 bytes is at most a quarter larger than requested. To stay within its limit, the cache
  * frees blocks, starting with the class to which no block was added for the longest time. The GIL guards the cache. */
 #include "storage.h"
+#include "backends.h"
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -20,16 +21,38 @@ enum {
 
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
-static struct {
-    lw_storage *first; /* the class's list of freed blocks, linked through `owner` */
-    int64_t last_used; /* value of allocation_count when a block was last added to the list */
-} pool[CLASS_COUNT];
+/* The cache of the host or of a device, and its statistics. */
+struct lw_pool {
+    lw_cache *cache;
+    int64_t reserved_bytes, peak_bytes; /* reserved: from the system, cache included; peak: most in use at once */
+    int64_t allocation_count;           /* number of allocations */
+    int64_t system_allocation_count;    /* number of allocations that the cache could not serve */
+    int64_t retry_count;                /* number of allocations that succeeded only after the cache was freed */
+    struct {
+        lw_storage *first; /* the class's list of freed blocks, linked through `owner` */
+        int64_t last_used; /* value of allocation_count when a block was last added to the list */
+    } classes[CLASS_COUNT];
+};
 
-static int64_t reserved_bytes, peak_bytes; /* reserved: from the system, cache included; peak: most in use at once */
-static int64_t allocation_count;           /* number of allocations */
-static int64_t system_allocation_count;    /* number of allocations that the cache could not serve */
-static int64_t retry_count;                /* number of allocations that succeeded only after the cache was freed */
-static int cache_limit_is_known;
+static lw_pool host_pool = {.cache = &lw_memory_cache};
+static int cache_limit_is_known; /* of the host */
+int64_t lw_uploads, lw_readbacks;
+
+static lw_pool *pool_of(const lw_device *device) { return device ? device->pool : &host_pool; }
+
+lw_pool *lw_pool_new(void) {
+    struct {
+        lw_pool pool;
+        lw_cache cache;
+    } *both = calloc(1, sizeof *both);
+    if (!both) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    both->cache.limit = (int64_t)256 << 20;
+    both->pool.cache = &both->cache;
+    return &both->pool;
+}
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
 static void store_bytes(_Atomic int64_t *bytes, int64_t to) { atomic_store_explicit(bytes, to, memory_order_relaxed); }
@@ -49,40 +72,52 @@ static int size_class(size_t bytes, size_t *class_bytes) {
     return CLASSES_PER_OCTAVE * exponent + (int)steps;
 }
 
-static void free_block(lw_storage *storage) {
-    reserved_bytes -= (int64_t)storage->bytes;
-    lw_block_free(storage, HEADER_BYTES + storage->bytes);
+static void free_block(lw_pool *pool, lw_storage *storage) {
+    pool->reserved_bytes -= (int64_t)storage->bytes;
+    if (storage->device) {
+        storage->device->release(storage->device, storage->data, storage->bytes);
+        free(storage);
+    } else {
+        lw_block_free(storage, HEADER_BYTES + storage->bytes);
+    }
+}
+
+static void add_cached(lw_pool *pool, int64_t bytes) {
+    store_bytes(&pool->cache->storage_bytes, load_bytes(&pool->cache->storage_bytes) + bytes);
 }
 
 /* Removes the first block from the list of a class and returns it. The list must not be empty. */
-static lw_storage *pop_block(int index) {
-    lw_storage *storage = pool[index].first;
-    pool[index].first = storage->owner;
-    store_bytes(&lw_memory_cache.storage_bytes, load_bytes(&lw_memory_cache.storage_bytes) - (int64_t)storage->bytes);
+static lw_storage *pop_block(lw_pool *pool, int index) {
+    lw_storage *storage = pool->classes[index].first;
+    pool->classes[index].first = storage->owner;
+    add_cached(pool, -(int64_t)storage->bytes);
     return storage;
 }
 
 /* Frees cached blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if all those blocks are
  * freed and `bytes` still do not fit. */
-static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
-    while (lw_cache_space_left() < bytes) {
+static __attribute__((noinline)) int make_room(lw_pool *pool, int64_t bytes, int index) {
+    while (lw_cache_space_left(pool->cache) < bytes) {
         int oldest = -1;
         for (int i = 0; i < CLASS_COUNT; i++) {
-            if (pool[i].first && i != index && (oldest < 0 || pool[i].last_used < pool[oldest].last_used)) {
+            if (pool->classes[i].first && i != index &&
+                (oldest < 0 || pool->classes[i].last_used < pool->classes[oldest].last_used)) {
                 oldest = i;
             }
         }
         if (oldest < 0) {
             return 0;
         }
-        free_block(pop_block(oldest));
+        free_block(pool, pop_block(pool, oldest));
     }
     return 1;
 }
 
-void lw_storage_trim(void) {
-    make_room(INT64_MAX, -1);
-    lw_scratch_trim();
+void lw_storage_trim(lw_device *device) {
+    make_room(pool_of(device), INT64_MAX, -1);
+    if (!device) {
+        lw_scratch_trim();
+    }
 }
 
 #if defined(__wasm__)
@@ -112,50 +147,82 @@ static int read_cache_limit(void) {
 
 #endif
 
-/* Allocates a block from the system. Not inlined into lw_storage_new(), the hot path. */
-static __attribute__((noinline)) lw_storage *new_block(int64_t bytes, int index, size_t class_bytes) {
-    if (class_bytes >= LARGE && read_cache_limit() < 0) {
+static lw_storage *raise_no_memory(size_t bytes) {
+    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %zu bytes; use smaller arrays, or release some", bytes);
+    return NULL;
+}
+
+/* Allocates memory from the system or the device. */
+static lw_storage *allocate(lw_device *device, size_t bytes, lw_status *status) {
+    lw_storage *storage = device ? malloc(sizeof *storage) : lw_block_allocate(HEADER_BYTES + bytes);
+    char *data = (char *)storage + HEADER_BYTES;
+    *status = !storage ? LW_NO_MEMORY : device ? device->allocate(device, bytes, &data) : LW_OK;
+    if (storage && *status != LW_OK) {
+        free(storage);
         return NULL;
     }
-    lw_storage *storage = lw_block_allocate(HEADER_BYTES + class_bytes);
-    if (!storage && lw_cached_bytes()) {
-        lw_storage_trim();
-        storage = lw_block_allocate(HEADER_BYTES + class_bytes);
-        retry_count += storage != NULL;
+    if (storage) {
+        *storage = (lw_storage){.data = data, .device = device, .bytes = bytes};
     }
-    if (!storage) {
-        lw_raise_no_memory(bytes);
-        return NULL;
-    }
-    reserved_bytes += (int64_t)class_bytes;
-    system_allocation_count++;
-    *storage = (lw_storage){.data = (char *)storage + HEADER_BYTES, .bytes = class_bytes, .size_class = index};
     return storage;
 }
 
-lw_storage *lw_storage_new(int64_t bytes) {
-    if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
-        lw_raise_no_memory(bytes);
+/* Makes a new block. Not inlined into lw_storage_new(), the hot path. */
+static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_t bytes, int index,
+                                                       size_t class_bytes) {
+    lw_pool *pool = pool_of(device);
+    lw_status status;
+    if (!device && class_bytes >= LARGE && read_cache_limit() < 0) {
         return NULL;
     }
+    if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
+        return raise_no_memory((size_t)bytes);
+    }
+    lw_storage *storage = allocate(device, class_bytes, &status);
+    if (status == LW_NO_MEMORY && (device || lw_cached_bytes(pool->cache))) {
+        if (device) {
+            device->flush(device); /* what it frees may wait for launches */
+        }
+        lw_storage_trim(device);
+        storage = allocate(device, class_bytes, &status);
+        pool->retry_count += storage != NULL;
+    }
+    if (status == LW_DEVICE_ERROR) {
+        lw_raise(LW_DEVICE_FAULT,
+                 device->is_lost ? "%s was lost: %s; open it again with lw.reset()" : "%s cannot allocate memory: %s",
+                 device->name, device->message);
+        return NULL;
+    }
+    if (!storage) {
+        return raise_no_memory((size_t)bytes);
+    }
+    pool->reserved_bytes += (int64_t)class_bytes;
+    pool->system_allocation_count++;
+    storage->size_class = index;
+    return storage;
+}
+
+lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
-    lw_storage *storage = pool[index].first ? pop_block(index) : new_block(bytes, index, class_bytes);
+    lw_pool *pool = pool_of(device);
+    lw_storage *storage =
+        pool->classes[index].first ? pop_block(pool, index) : new_block(device, bytes, index, class_bytes);
     if (!storage) {
         return NULL;
     }
-    allocation_count++;
-    int64_t allocated = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes);
-    peak_bytes = allocated > peak_bytes ? allocated : peak_bytes;
+    pool->allocation_count++;
+    int64_t allocated = pool->reserved_bytes - load_bytes(&pool->cache->storage_bytes);
+    pool->peak_bytes = allocated > pool->peak_bytes ? allocated : pool->peak_bytes;
     storage->references = 1;
+    storage->written = 0;
     return storage;
 }
 
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *)) {
     lw_storage *storage = malloc(sizeof(lw_storage));
     if (!storage) {
-        lw_raise_no_memory(sizeof(lw_storage));
-        return NULL;
+        return raise_no_memory(sizeof *storage);
     }
     *storage = (lw_storage){.references = 1,
                             .data = data,
@@ -177,26 +244,25 @@ void lw_storage_release(lw_storage *storage) {
         free(storage);
         return;
     }
+    lw_pool *pool = pool_of(storage->device);
     int64_t bytes = (int64_t)storage->bytes;
-    if (lw_cache_space_left() < bytes && (bytes > load_bytes(&lw_memory_cache.limit) || !make_room(bytes, index))) {
-        free_block(storage);
+    if (lw_cache_space_left(pool->cache) < bytes &&
+        (bytes > load_bytes(&pool->cache->limit) || !make_room(pool, bytes, index))) {
+        free_block(pool, storage);
         return;
     }
-    store_bytes(&lw_memory_cache.storage_bytes, load_bytes(&lw_memory_cache.storage_bytes) + bytes);
-    storage->owner = pool[index].first;
-    pool[index].first = storage;
-    pool[index].last_used = allocation_count;
-}
-
-static PyObject *none(void) {
-    Py_INCREF(Py_None);
-    return Py_None;
+    add_cached(pool, bytes);
+    storage->owner = pool->classes[index].first;
+    pool->classes[index].first = storage;
+    pool->classes[index].last_used = pool->allocation_count;
 }
 
 static PyObject *empty_cache(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    lw_storage_trim();
-    return none();
+    for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) { /* most share the host's */
+        lw_storage_trim(lw_devices[backend]);
+    }
+    return Py_NewRef(Py_None);
 }
 
 /* lanewise/memory.py has checked that the number is an int from 0 to 2^63 - 1. */
@@ -208,33 +274,42 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
     }
     cache_limit_is_known = 1;
     store_bytes(&lw_memory_cache.limit, new_limit);
-    if (!make_room(0, -1)) {
+    if (!make_room(&host_pool, 0, -1)) {
         lw_scratch_trim();
     }
-    return none();
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    peak_bytes = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes);
-    return none();
+    for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
+        lw_pool *pool = pool_of(lw_devices[backend]);
+        pool->peak_bytes = pool->reserved_bytes - load_bytes(&pool->cache->storage_bytes);
+    }
+    return Py_NewRef(Py_None);
 }
 
-/* memory_stats(): a tuple of numbers, to which lanewise/memory.py adds names. */
-static PyObject *memory_stats(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    if (read_cache_limit() < 0) {
+/* memory_stats(backend or None): a tuple of numbers about the memory of the backend's device. lanewise/memory.py adds
+ * names. */
+static PyObject *memory_stats(PyObject *module, PyObject *name) {
+    (void)module;
+    int backend = name == Py_None ? LW_BACKEND_SCALAR : lw_parse_backend(name);
+    if (backend < 0 || read_cache_limit() < 0) {
         return NULL;
     }
-    int64_t allocated = reserved_bytes - load_bytes(&lw_memory_cache.storage_bytes), cached = lw_cached_bytes();
+    const lw_pool *pool = pool_of(lw_devices[backend]);
+    int64_t allocated = pool->reserved_bytes - load_bytes(&pool->cache->storage_bytes),
+            cached = lw_cached_bytes(pool->cache);
     int64_t numbers[] = {allocated,
-                         peak_bytes,
+                         pool->peak_bytes,
                          cached,
                          allocated + cached,
-                         load_bytes(&lw_memory_cache.limit),
-                         allocation_count,
-                         allocation_count - system_allocation_count,
-                         retry_count};
+                         load_bytes(&pool->cache->limit),
+                         pool->allocation_count,
+                         pool->allocation_count - pool->system_allocation_count,
+                         pool->retry_count,
+                         lw_uploads,
+                         lw_readbacks};
     return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
 }
 
@@ -242,6 +317,6 @@ PyMethodDef lw_storage_functions[] = {
     {"empty_cache", empty_cache, METH_NOARGS, NULL},
     {"set_cache_limit", set_cache_limit, METH_O, NULL},
     {"reset_peak_memory_stats", reset_peak_memory_stats, METH_NOARGS, NULL},
-    {"memory_stats", memory_stats, METH_NOARGS, NULL},
+    {"memory_stats", memory_stats, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -10,35 +10,6 @@ const char *lw_dtype_name(int dtype) {
     return names[dtype];
 }
 
-int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides) {
-    int64_t bytes = item_size;
-    int empty = 0;
-    for (int i = ndim - 1; i >= 0; i--) {
-        strides[i] = bytes;
-        if (shape[i] == 0) {
-            empty = 1; /* no early return: as in NumPy, the product of the other extents must not overflow */
-        } else if (shape[i] < 0 || __builtin_mul_overflow(bytes, shape[i], &bytes)) {
-            return -1;
-        }
-    }
-    return empty ? 0 : bytes;
-}
-
-int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size) {
-    int64_t expected = item_size;
-    int regular = 1;
-    for (int i = ndim - 1; i >= 0; i--) {
-        if (shape[i] == 0) {
-            return 1;
-        }
-        if (shape[i] != 1) {
-            regular &= strides[i] == expected;
-            expected *= shape[i];
-        }
-    }
-    return regular;
-}
-
 static lw_tensor *allocate_tensor(void) {
     PyObject *object = PyObject_Malloc(sizeof(lw_tensor));
     if (!object) {
@@ -51,9 +22,8 @@ static lw_tensor *allocate_tensor(void) {
 }
 
 __attribute__((noinline)) void lw_refuse_size(int dtype, int ndim, const int64_t *shape) {
-    char text[LW_SHAPE_TEXT];
     lw_raise(LW_SHAPE_ERROR, "expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape",
-             lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
+             lw_dtype_name(dtype), lw_shape_text(ndim, shape));
 }
 
 lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed) {
@@ -64,7 +34,7 @@ lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend,
 
 lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, const int64_t *strides, int64_t bytes,
                                    int backend, int committed) {
-    lw_storage *storage = lw_storage_new(bytes);
+    lw_storage *storage = lw_storage_new(bytes, lw_devices[backend]);
     if (!storage) {
         return NULL;
     }

@@ -3,6 +3,7 @@
 
 #include "backends.h"
 #include "storage.h"
+#include "strides.h"
 
 typedef struct lw_tensor {
     PyObject_HEAD lw_storage *storage;
@@ -47,9 +48,6 @@ lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, in
 /* Returns 1, with ReadOnlyError set, if the tensor is read-only. */
 int lw_refuse_writing(const lw_tensor *tensor);
 
-/* Fills in the row-major strides of a shape. Returns the size of all elements in bytes, or -1 if an extent is negative
- * or the size overflows. */
-int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 void lw_refuse_size(int dtype, int ndim, const int64_t *shape); /* raises the error for a size that overflows */
 /* Does the same for elements of a dtype, with ShapeError set on failure. */
 static inline int64_t lw_checked_row_major(int dtype, int ndim, const int64_t *shape, int64_t *strides) {
@@ -59,4 +57,3 @@ static inline int64_t lw_checked_row_major(int dtype, int ndim, const int64_t *s
     }
     return bytes;
 }
-int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);

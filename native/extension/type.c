@@ -26,16 +26,6 @@ static PyObject *get_strides(PyObject *self, void *closure) {
     return lw_int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->strides);
 }
 
-static PyObject *get_ndim(PyObject *self, void *closure) {
-    (void)closure;
-    return PyLong_FromLongLong(((lw_tensor *)self)->ndim);
-}
-
-static PyObject *get_size(PyObject *self, void *closure) {
-    (void)closure;
-    return PyLong_FromLongLong(((lw_tensor *)self)->size);
-}
-
 static PyObject *get_item_size(PyObject *self, void *closure) {
     (void)closure;
     return PyLong_FromLongLong(lw_item_size(((lw_tensor *)self)->dtype));
@@ -49,24 +39,7 @@ static PyObject *get_bytes(PyObject *self, void *closure) {
 
 static PyObject *get_dtype(PyObject *self, void *closure) {
     (void)closure;
-    PyObject *dtype = lw_dtype_object(((lw_tensor *)self)->dtype);
-    Py_INCREF(dtype);
-    return dtype;
-}
-
-static PyObject *get_read_only(PyObject *self, void *closure) {
-    (void)closure;
-    return PyBool_FromLong(((lw_tensor *)self)->read_only);
-}
-
-static PyObject *get_contiguous(PyObject *self, void *closure) {
-    (void)closure;
-    return PyBool_FromLong(((lw_tensor *)self)->contiguous);
-}
-
-static PyObject *get_committed(PyObject *self, void *closure) {
-    (void)closure;
-    return PyBool_FromLong(((lw_tensor *)self)->committed);
+    return Py_NewRef(lw_dtype_object(((lw_tensor *)self)->dtype));
 }
 
 static PyObject *get_backend_name(PyObject *self, void *closure) {
@@ -108,14 +81,9 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
 static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "The extent of each dimension.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each dimension.", NULL},
-    {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
-    {"size", get_size, NULL, "The number of elements.", NULL},
     {"itemsize", get_item_size, NULL, "Bytes of one element.", NULL},
     {"nbytes", get_bytes, NULL, "Bytes of all elements.", NULL},
     {"dtype", get_dtype, NULL, "The type of the elements.", NULL},
-    {"readonly", get_read_only, NULL, "Whether the memory may not be written.", NULL},
-    {"is_contiguous", get_contiguous, NULL, "Whether the elements are stored in row-major order without gaps.", NULL},
-    {"is_committed", get_committed, NULL, "Whether the user placed the tensor on its backend.", NULL},
     {"_backend_name", get_backend_name, NULL, NULL, NULL},
     {"T", get_transpose, NULL, "A view of the transpose of a matrix.", NULL},
     {"mT", get_matrix_transpose, NULL, "A view with the last two dimensions swapped.", NULL},
@@ -124,6 +92,13 @@ static PyGetSetDef attributes[] = {
 
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(lw_tensor, weak_references), READONLY, NULL},
+    {"ndim", T_BYTE, offsetof(lw_tensor, ndim), READONLY, "The number of dimensions."},
+    {"size", T_LONGLONG, offsetof(lw_tensor, size), READONLY, "The number of elements."},
+    {"readonly", T_BOOL, offsetof(lw_tensor, read_only), READONLY, "Whether the memory may not be written."},
+    {"is_contiguous", T_BOOL, offsetof(lw_tensor, contiguous), READONLY,
+     "Whether the elements are stored in row-major order without gaps."},
+    {"is_committed", T_BOOL, offsetof(lw_tensor, committed), READONLY,
+     "Whether the user placed the tensor on its backend."},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -25,49 +25,8 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     if (!overflow && unknown < 0 && known == size) {
         return 0;
     }
-    char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
     return lw_refuse(LW_SHAPE_ERROR, "expected a shape of %lld elements, as %s has, got %s; one extent may be -1",
-                     (long long)size, lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape));
-}
-
-/* Computes the strides with which a view of another shape visits the elements in the same order. Returns 0 if no
- * strides do so, which means that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal
- * products. In each run, the old dimensions must be mergeable into one, that is, a single stride must visit all of
- * their elements in order. */
-static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
-    int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
-    int old_ndim = 0;
-    for (int i = 0; i < tensor->ndim; i++) {
-        if (tensor->shape[i] != 1) {
-            old_shape[old_ndim] = tensor->shape[i];
-            old_strides[old_ndim++] = tensor->strides[i];
-        }
-    }
-    int old = 0, new = 0;
-    while (old < old_ndim && new < ndim) {
-        int old_first = old, new_first = new;
-        int64_t old_product = old_shape[old++], new_product = shape[new++];
-        while (old_product != new_product) {
-            if (new_product < old_product) {
-                new_product *= shape[new++];
-            } else {
-                old_product *= old_shape[old++];
-            }
-        }
-        for (int i = old_first; i + 1 < old; i++) {
-            if (old_strides[i] != old_strides[i + 1] * old_shape[i + 1]) {
-                return 0;
-            }
-        }
-        strides[new - 1] = old_strides[old - 1];
-        for (int i = new - 1; i > new_first; i--) {
-            strides[i - 1] = strides[i] * shape[i];
-        }
-    }
-    for (; new < ndim; new++) { /* trailing extents of 1 */
-        strides[new] = lw_item_size(tensor->dtype);
-    }
-    return 1;
+                     (long long)size, lw_shape_text(tensor->ndim, tensor->shape), lw_shape_text(ndim, shape));
 }
 
 lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
@@ -79,12 +38,10 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
         lw_row_major(ndim, shape, lw_item_size(tensor->dtype), strides);
         return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     }
-    if (restride(tensor, ndim, shape, strides)) {
+    if (lw_restride(tensor->ndim, tensor->shape, tensor->strides, lw_item_size(tensor->dtype), ndim, shape, strides)) {
         return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     }
-    lw_operand operand;
-    lw_operand_from_tensor(tensor, &operand);
-    lw_tensor *copy = lw_cast(&operand, tensor->dtype);
+    lw_tensor *copy = lw_cast_tensor(tensor, tensor->dtype);
     lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
     Py_XDECREF((PyObject *)copy);
     return result;
@@ -99,9 +56,7 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     (void)argument;
     if (tensor->ndim < 2) {
-        char got[LW_SHAPE_TEXT];
-        lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s",
-                 lw_shape_text(got, tensor->ndim, tensor->shape));
+        lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s", lw_shape_text(tensor->ndim, tensor->shape));
         return NULL;
     }
     return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
@@ -150,10 +105,9 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t ignored[LW_MAX_NDIM];
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
-        char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
         lw_raise(LW_SHAPE_ERROR, "expected a shape to which %s broadcasts%s, got %s",
-                 lw_shape_text(own, tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
-                 lw_shape_text(got, ndim, shape));
+                 lw_shape_text(tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
+                 lw_shape_text(ndim, shape));
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);

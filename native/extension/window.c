@@ -2,14 +2,10 @@
 #include "plan.h"
 #include <string.h>
 
+/* If the operation has no such parameter, `pair` keeps the values that the caller has set. */
 static int parse_named_pair(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
-    const lw_operation *operation = arguments->operation;
-    for (int i = 0; i < operation->parameter_count; i++) {
-        if (strcmp(operation->parameters[i].name, name) == 0) {
-            return lw_parse_pair(arguments, i, minimum, pair);
-        }
-    }
-    return 0; /* the operation has no such parameter: `pair` keeps the values that the caller has set */
+    int position = lw_find_named(arguments->operation, name);
+    return position < 0 ? 0 : lw_parse_pair(arguments, position, minimum, pair);
 }
 
 /* Returns the number of windows along one dimension, or -1 with an error set if the window exceeds the padded image. */
@@ -28,9 +24,8 @@ static int64_t window_count(const lw_window_layout *layout, int axis) {
 static int set_image_layout(const lw_operand *x, lw_window_layout *layout) {
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
-        char got[LW_SHAPE_TEXT];
         return lw_refuse(LW_SHAPE_ERROR, "expected images (N, C, H, W) or (C, H, W), got shape %s",
-                         lw_shape_text(got, x->ndim, x->shape));
+                         lw_shape_text(x->ndim, x->shape));
     }
     layout->batch = single ? 1 : x->shape[0];
     layout->in_channels = x->shape[1 - single];
@@ -44,11 +39,10 @@ static int set_image_layout(const lw_operand *x, lw_window_layout *layout) {
 }
 
 static int set_weight_layout(const lw_operand *weight, const lw_operand *bias, lw_window_layout *layout) {
-    char got[LW_SHAPE_TEXT];
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
         return lw_refuse(LW_SHAPE_ERROR, "expected weight (O, I, H, W), got shape %s",
-                         lw_shape_text(got, weight->ndim, weight->shape));
+                         lw_shape_text(weight->ndim, weight->shape));
     }
     layout->out_channels = weight->shape[0];
     if (groups < 1 || layout->in_channels % groups || layout->out_channels % groups) {
@@ -60,15 +54,15 @@ static int set_weight_layout(const lw_operand *weight, const lw_operand *bias, l
         return lw_refuse(LW_SHAPE_ERROR,
                          "expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
                          (long long)(layout->in_channels / groups), (long long)layout->in_channels, (long long)groups,
-                         lw_shape_text(got, weight->ndim, weight->shape));
+                         lw_shape_text(weight->ndim, weight->shape));
     }
     if (weight->shape[2] < 1 || weight->shape[3] < 1) {
         return lw_refuse(LW_SHAPE_ERROR, "expected a weight with windows of at least 1 x 1, got shape %s",
-                         lw_shape_text(got, weight->ndim, weight->shape));
+                         lw_shape_text(weight->ndim, weight->shape));
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
         return lw_refuse(LW_SHAPE_ERROR, "expected bias of shape (%lld,), one value per output channel, got %s",
-                         (long long)layout->out_channels, lw_shape_text(got, bias->ndim, bias->shape));
+                         (long long)layout->out_channels, lw_shape_text(bias->ndim, bias->shape));
     }
     layout->kernel_size[0] = weight->shape[2];
     layout->kernel_size[1] = weight->shape[3];

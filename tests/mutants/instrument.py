@@ -90,7 +90,7 @@ def _preprocessing() -> Iterable[list[str]]:
         if list(folder.glob(f"*-{isa.name}/kernels.gcda")):
             source = build.GENERATED / "kernels.c"
             yield _preprocess(using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, Path("-")))
-    for source in build._sources(target):
+    for source in build.sources(target):
         yield _preprocess(using.object(target, source, build.EXTENSION_INCLUDE, Path("-")))
 
 

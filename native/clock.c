@@ -1,0 +1,29 @@
+/* Reads a clock. */
+#if !defined(_WIN32) && !defined(__wasm__)
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#endif
+#include "clock.h"
+
+#if defined(_WIN32)
+unsigned long long __stdcall GetTickCount64(void);
+#elif !defined(__wasm__)
+#include <time.h>
+#endif
+
+int64_t lw_milliseconds(void) {
+#if defined(_WIN32)
+    return (int64_t)GetTickCount64();
+#elif defined(__wasm__)
+    static int64_t seconds; /* there is no clock */
+    return seconds += 1000;
+#else
+#if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
+    enum { CLOCK = CLOCK_MONOTONIC_COARSE };
+#else
+    enum { CLOCK = CLOCK_MONOTONIC };
+#endif
+    struct timespec now;
+    clock_gettime(CLOCK, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+#endif
+}

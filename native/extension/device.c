@@ -1,0 +1,224 @@
+/* What all devices share: the numbers of launches, failures that come late, and copies to and from the host. A storage
+ * remembers the number of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
+#include "devices.h"
+#include "errors.h"
+#include "plan.h"
+#include <stdio.h>
+#include <stdlib.h>
+#if !defined(_WIN32) && !defined(__wasm__)
+#include <pthread.h>
+#endif
+
+enum { MAX_READS = LW_MAX_INPUTS + LW_MAX_RESULTS };
+
+typedef struct failure {
+    int64_t number; /* of the launch */
+    lw_error error;
+    char message[sizeof((lw_device *)NULL)->message];
+} failure;
+
+typedef struct launch {
+    int64_t number;
+    int64_t reads[MAX_READS]; /* the launches that wrote what this one reads; a result that existed before counts */
+} launch;
+
+struct lw_flight {
+    int64_t last, last_failed; /* numbers of launches */
+    launch *launches;
+    failure *failures;
+    size_t launch_count, launch_capacity; /* the launches that may still fail */
+    size_t failure_count, failure_capacity;
+};
+
+/* Makes room for one more item. Returns the items, or NULL if memory runs out. */
+static void *with_room(void *items, size_t count, size_t *capacity, size_t item_bytes) {
+    if (count < *capacity) {
+        return items;
+    }
+    size_t larger = *capacity ? 2 * *capacity : 64;
+    void *moved = realloc(items, larger * item_bytes);
+    *capacity = moved ? larger : *capacity;
+    return moved;
+}
+
+static const failure *find_failure(const lw_device *device, int64_t number) {
+    const lw_flight *flight = device->flight;
+    for (size_t i = 0; number && number <= flight->last_failed && i < flight->failure_count; i++) {
+        if (flight->failures[i].number == number) {
+            return &flight->failures[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns the failure of a launch that this one depends on, or NULL. */
+static const failure *inherited(const lw_device *device, const launch *launch) {
+    const failure *found = NULL;
+    for (int i = 0; i < MAX_READS && !found; i++) {
+        found = find_failure(device, launch->reads[i]);
+    }
+    return found;
+}
+
+static void lose(lw_device *device, const char *reason) {
+    if (!device->is_lost) {
+        device->is_lost = 1;
+        snprintf(device->message, sizeof device->message, "%s", reason);
+    }
+}
+
+static void add_failure(lw_device *device, failure added) {
+    lw_flight *flight = device->flight;
+    failure *failures = with_room(flight->failures, flight->failure_count, &flight->failure_capacity, sizeof added);
+    if (!failures) { /* no failure may be forgotten */
+        lose(device, "no memory was left to note a failure");
+        return;
+    }
+    flight->failures = failures;
+    failures[flight->failure_count++] = added;
+    flight->last_failed = added.number > flight->last_failed ? added.number : flight->last_failed;
+}
+
+void lw_fail_launch(lw_device *device, int64_t number, lw_error error, const char *message) {
+    const lw_flight *flight = device->flight;
+    failure failed = {.number = number, .error = error};
+    snprintf(failed.message, sizeof failed.message, "%s", message);
+    add_failure(device, failed);
+    for (size_t i = 0; i < flight->launch_count; i++) {
+        const launch *later = &flight->launches[i];
+        if (later->number > number && !find_failure(device, later->number) && inherited(device, later)) {
+            failed.number = later->number;
+            add_failure(device, failed);
+        }
+    }
+}
+
+/* A device cannot be used by two processes, so the child of a fork has lost it. */
+static __attribute__((unused)) void after_fork_in_child(void) {
+    for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
+        if (lw_devices[backend]) {
+            lose(lw_devices[backend], "this process is a fork of the one that opened it");
+        }
+    }
+}
+
+static void watch_forks(void) {
+#if !defined(_WIN32) && !defined(__wasm__)
+    static int is_watching;
+    is_watching = is_watching || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+#endif
+}
+
+int lw_open_device(int backend, lw_device *device) {
+    device->pool = lw_pool_new();
+    device->flight = device->pool ? calloc(1, sizeof *device->flight) : NULL;
+    if (!device->flight) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    watch_forks();
+    if (lw_devices[backend]) {
+        lw_storage_trim(lw_devices[backend]);
+        lose(lw_devices[backend], "reset() replaced it");
+    }
+    lw_devices[backend] = device;
+    return 0;
+}
+
+/* Returns 0 if a device has done what it was to do, else -1 with an error set. */
+static int check(const lw_device *device, lw_status status) {
+    if (status == LW_OK) {
+        return 0;
+    }
+    if (status == LW_NO_MEMORY) {
+        return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left; use smaller tensors, or release some",
+                         device->name);
+    }
+    int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
+    return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s", device->name, device->is_lost ? "was lost" : "failed",
+                     device->message, can_reset ? "; open it again with lw.reset()" : "");
+}
+
+/* Notes what a launch depends on: the earlier launches that wrote its operands, and its results if they existed before.
+ * Returns a lost device that has one of these, or NULL. Operands on other devices have been copied. */
+static const lw_device *note_reads(const lw_device *device, const lw_plan *plan, lw_tensor *const *results,
+                                   launch *launch) {
+    const lw_storage *storages[MAX_READS] = {NULL};
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        storages[i] = operand->data && operand->tensor ? operand->tensor->storage : NULL;
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        storages[LW_MAX_INPUTS + i] = results[i]->storage;
+    }
+    for (int i = 0; i < MAX_READS; i++) {
+        if (storages[i] && storages[i]->device != device) {
+            return storages[i]->device;
+        }
+        launch->reads[i] = storages[i] ? storages[i]->written : 0;
+    }
+    return NULL;
+}
+
+int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results) {
+    lw_flight *flight = device->flight;
+    launch next = {.number = flight->last + 1};
+    const lw_device *lost = note_reads(device, plan, results, &next);
+    if (lost) {
+        return check(lost, LW_DEVICE_ERROR);
+    }
+    launch *launches = with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
+    if (!launches) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    flight->launches = launches;
+    flight->last++;
+    char *outputs[LW_MAX_RESULTS];
+    for (int i = 0; i < plan->result_count; i++) {
+        outputs[i] = results[i]->data;
+    }
+    const failure *earlier = inherited(device, &next);
+    if (earlier && !device->is_lost) {
+        failure failed = *earlier;
+        failed.number = next.number;
+        add_failure(device, failed);
+    } else {
+        launches[flight->launch_count++] = next; /* now, as the device may flush, and the launch fail, at once */
+        if (check(device, device->launch(device, plan, outputs, next.number)) < 0) {
+            flight->launch_count--;
+            return -1;
+        }
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        results[i]->storage->written = next.number;
+    }
+    return 0;
+}
+
+int lw_upload(const lw_tensor *to, const void *from) {
+    lw_device *device = to->storage->device;
+    lw_uploads++;
+    return check(device, device->write(device, to->data, from, (size_t)(to->size * lw_item_size(to->dtype))));
+}
+
+int lw_download(void *to, const lw_operand *from) {
+    const lw_storage *storage = from->tensor->storage;
+    lw_device *device = storage->device;
+    lw_flight *flight = device->flight;
+    int64_t last = flight->last;
+    lw_readbacks++;
+    lw_status status = device->read(device, to, from->data, (size_t)(from->size * lw_item_size(from->dtype)));
+    if (check(device, status) < 0) {
+        return -1;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < flight->launch_count; i++) { /* the others have ended */
+        if (flight->launches[i].number > last) {
+            flight->launches[kept++] = flight->launches[i];
+        }
+    }
+    flight->launch_count = kept;
+    const failure *failed = find_failure(device, storage->written);
+    return failed ? lw_refuse(failed->error, "%s failed: %s", device->name, failed->message) : 0;
+}

@@ -1,0 +1,37 @@
+/* Devices: memory outside the CPU's, and kernels that run on it, asynchronously. A device is the six functions of
+ * lw_device. They are called with the GIL; only `read` may release it. The host has none: its device is NULL. */
+#pragma once
+
+#include "lanewise.h"
+#include <stdint.h>
+
+typedef struct lw_plan lw_plan;
+typedef struct lw_pool lw_pool;
+typedef struct lw_device lw_device;
+typedef struct lw_flight lw_flight;
+
+/* What goes wrong is reported by a status: LW_NO_MEMORY, or LW_DEVICE_ERROR with a message in lw_device.message. After
+ * a loss, is_lost is set, and every function but `release` returns LW_DEVICE_ERROR. */
+struct lw_device {
+    const char *name; /* of the backend */
+
+    /* Sets `data` to the address of new memory. Host code computes with such addresses but never follows them; they may
+     * be those of the GPU, or stand for a buffer and an offset, in a range where the host has no memory. */
+    lw_status (*allocate)(lw_device *device, size_t bytes, char **data);
+    void (*release)(lw_device *device, char *data, size_t bytes);
+    /* Copy between the host and the device, in the order of the launches. `read` waits until it is done. */
+    lw_status (*write)(lw_device *device, char *to, const void *from, size_t bytes);
+    lw_status (*read)(lw_device *device, void *to, const char *from, size_t bytes);
+    /* Runs the kernel of a plan after all earlier launches and writes. Inputs are in the plan's operands, each an
+     * address or a number, for which lw_is_number() is true. Returns at once; the plan does not outlive the call. If
+     * the launch fails later, the device calls lw_fail_launch() with its number. */
+    lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number);
+    lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
+
+    const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
+    int is_lost;
+    char message[128];
+    /* for storage.c and device.c */
+    lw_pool *pool;
+    lw_flight *flight;
+};
