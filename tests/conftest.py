@@ -5,9 +5,34 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 os.environ["LANEWISE_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"lanewise-tests-{os.getpid()}", "none")
 settings.register_profile("lanewise", max_examples=100, derandomize=True, deadline=None, database=None)
 settings.load_profile("lanewise")
+
+if os.environ.get("LANEWISE_LOOPBACK"):  # tests/loopback/loopback.py built the package
+    from tests.loopback.provider import register
+
+    register()
+
+
+def _use_loopback() -> None:
+    """Makes the device loopback the default backend, if the tests are to run on it."""
+    if os.environ.get("LANEWISE_LOOPBACK") == "default":
+        import lanewise
+
+        lanewise.set_backend_priority(["wgpu"])
+
+
+_use_loopback()
+
+
+@pytest.fixture(autouse=True)
+def _default_backend() -> Iterator[None]:
+    """Undoes what a test has done to the default backend."""
+    yield
+    _use_loopback()

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import lanewise as lw
-from lanewise import _ext, dtypes, errors
+from lanewise import dtypes, errors
 
-__all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
+__all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses", "tensor_bytes"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
 ROUNDS = 8  # repetitions: a leak in each adds 8 or more to a count; other growth, such as that of a dict, stays below 4
@@ -54,7 +54,7 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.keywords.items())]
+        given = [*map(_text, self.arguments), *(f"{name}={_text(value)}" for name, value in self.keywords.items())]
         return f"{self.name}({', '.join(f'{each:.60}' for each in given)})"
 
     def run(self) -> object:
@@ -63,6 +63,20 @@ class Call:
             return self.function(*self.arguments, **self.keywords)
         except Exception as error:
             return type(error)
+
+
+def _text(value: object) -> str:
+    """Returns the repr. A tensor on a device cannot be read if a call on which it depends has failed."""
+    try:
+        return repr(value)
+    except lw.LanewiseError as error:
+        return f"{type(value).__name__} ({type(error).__name__})"
+
+
+def tensor_bytes() -> int:
+    """Returns how many bytes tensors have on the CPU and, if it is the default backend, on a device."""
+    backend = lw.empty(0).backend
+    return sum(lw.memory_stats(each)["allocated_bytes"] for each in ((None, backend) if backend.is_gpu else (None,)))
 
 
 def _parts(value: object) -> Iterator[object]:
@@ -94,7 +108,7 @@ def _levels(watched: Sequence[object]) -> list[int]:
     ctypes.pythonapi.PyType_ClearCache()  # this cache keeps the names of attributes that were looked up
     return [
         sys.getallocatedblocks(),
-        _ext.memory_stats()[0],
+        tensor_bytes(),
         sum(map(_references, range(-5, 257))),
         *map(_references, watched),
     ]
@@ -113,7 +127,7 @@ def _growth(calls: Sequence[Call]) -> list[str]:
                 call.run()
         after = _levels(watched)
         names = ["blocks of Python", "bytes of tensors", "references to small ints"]
-        names += [f"references to {type(each).__name__} {each!r:.40}" for each in watched]
+        names += [f"references to {type(each).__name__} {_text(each):.40}" for each in watched]
         changes = zip(names, before, after, strict=True)
         grown = [f"{name}: {new - old:+d} in {ROUNDS} rounds" for name, old, new in changes if new - old >= ROUNDS // 2]
         if not grown:

@@ -45,6 +45,7 @@ def test_ctypes_arrays_are_not_outputs():
         lw.add(1.0, lw.ones(3), out=(ctypes.c_float * 3)())
 
 
+@pytest.mark.host
 def test_ctypes_arrays_share_their_memory():
     values = ((ctypes.c_int * 3) * 2)()
     tensor = lw.asarray(values)

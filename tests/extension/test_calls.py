@@ -190,11 +190,31 @@ def test_broadcast_results_too_large():
         x + 1
 
 
-def test_indices_out_of_range():
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *(
+            (
+                lambda x, bad=bad: lw.take(x, [0, bad], axis=0),
+                rf"take: .* indices within axis 0 of extent 3, got {bad}$",
+            )
+            for bad in (3, 9, -4, 2**20)
+        ),
+        (lambda x: lw.take(IMAGE, [9], axis=-1), "take: .* axis 3 of extent 4, got 9$"),
+        (lambda x: lw.take(IMAGE, [16]), "take: .* the flattened tensor of extent 16, got 16$"),
+        (lambda x: lw.take_along_axis(x, [-4]), "take_along_axis: .* axis 0 of extent 3, got -4$"),
+        (lambda x: lw.embedding([9], [[1.0]]), "embedding: .* axis 0 of extent 1, got 9$"),
+    ],
+)
+def test_indices_out_of_range(call, message):
+    """The CPU refuses the call, and names the index. On a device, reading the result raises the error."""
+    x = lw.ones(3)
+    with pytest.raises(lw.IndexOutOfRangeError, match="index is out of range" if x.backend.is_gpu else f"^{message}"):
+        call(x).tolist()
+
+
+def test_indices_that_are_refused():
     x = lw.ones((3, 4))
-    for bad in (3, -4, 2**20):
-        with pytest.raises(lw.IndexOutOfRangeError, match="expected indices within axis 0 of extent 3"):
-            lw.take(x, [0, bad], axis=0)
     with pytest.raises(lw.IndexOutOfRangeError, match=str(2**32)):
         lw.take(x, np.array([2**32]), axis=0)
     with pytest.raises(lw.DTypeError, match="int32"):
@@ -208,20 +228,7 @@ def test_indices_out_of_range():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: .* axis 0 of extent 3, got 9$"),
-        (lambda x: lw.take(IMAGE, [9], axis=-1), lw.IndexOutOfRangeError, "take: .* axis 3 of extent 4, got 9$"),
-        (
-            lambda x: lw.take(IMAGE, [16]),
-            lw.IndexOutOfRangeError,
-            "take: .* the flattened tensor of extent 16, got 16$",
-        ),
         (lambda x: lw.take(x, np.array([2**32])), lw.IndexOutOfRangeError, "take: .* extent 3, got 4294967296$"),
-        (
-            lambda x: lw.take_along_axis(x, [-4]),
-            lw.IndexOutOfRangeError,
-            "take_along_axis: .* axis 0 of extent 3, got -4$",
-        ),
-        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: .* axis 0 of extent 1, got 9$"),
         (lambda x: x[9], lw.IndexOutOfRangeError, "getitem: .* axis 0 of extent 3, got 9$"),
         (lambda x: x[::0], lw.ArgumentError, "getitem: expected a slice of ints with a step other than 0"),
         (lambda x: x["a":], lw.ArgumentTypeError, "getitem: expected a slice of ints"),

@@ -264,6 +264,7 @@ def test_in_place_does_not_shrink_the_tensor():
         t @= lw.ones((2,))
 
 
+@pytest.mark.host
 def test_read_only():
     frozen = np.ones(3, np.float32)
     frozen.flags.writeable = False

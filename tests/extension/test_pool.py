@@ -90,6 +90,7 @@ def test_the_number_changes_while_calls_run():
 
 @HAS_FORK
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # this test forks while threads run
+@pytest.mark.host
 def test_fork_while_the_pool_is_in_use():
     is_over = threading.Event()
 
@@ -119,6 +120,7 @@ def test_fork_while_the_pool_is_in_use():
 
 
 @HAS_FORK
+@pytest.mark.host
 def test_multiprocessing_by_fork():
     work(0, 20)
     with warnings.catch_warnings():
@@ -152,6 +154,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.host
 def test_no_more_threads_than_set():
     """set_num_threads() counts the caller's thread, too. The count `alone` includes threads of other libraries."""
     x = lw.rand((1 << 20,))

@@ -118,6 +118,7 @@ def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.host
 def test_fork_is_safe():
     parent = lw.rand((1000,))
     expected = lw.sum(parent).tolist()
@@ -142,6 +143,7 @@ def resident_bytes() -> int:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.host
 def test_nothing_leaks():
     """Makes results, views, borrowed buffers, capsules and several kinds of failing calls, a thousand times."""
     a = np.ones((64, 64), np.float32)

@@ -32,7 +32,7 @@ def assign(x: lw.Tensor, key: object, value: object) -> None:
         lambda: X @ [[1, 2], [3]],
         lambda: X["text"],
         lambda: X[[0.5]],
-        lambda: X[[9]],
+        lambda: X[[9]].tolist(),
         lambda: assign(X, [0.5], 1),
         lambda: assign(X, 0, "text"),
     ],

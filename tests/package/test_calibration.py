@@ -55,6 +55,7 @@ def python(code, **environment):
     )
 
 
+@pytest.mark.host
 def test_auto_uses_the_fastest_backend(clock):
     clock[LAST] = 1.0
     result = lw.calibrate(save=False)
@@ -277,6 +278,7 @@ def test_only_a_regular_file_is_opened(folder):
             assert calibration.load() is None
 
 
+@pytest.mark.host
 def test_a_folder_that_cannot_be_written_to(clock, folder, monkeypatch, capsys):
     folder.parent.mkdir()
     folder.write_text("a file in place of the folder")
@@ -294,6 +296,7 @@ def test_a_file_that_cannot_be_removed(folder):
         lw.reset_calibration()
 
 
+@pytest.mark.host
 def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
     clock[LAST] = 1.0
     before = lw.calibrate()
@@ -361,6 +364,7 @@ def test_the_folder_of_each_platform(platform, environment, expected, monkeypatc
     assert result == (expected and Path(expected))
 
 
+@pytest.mark.host
 def test_without_a_folder_the_result_applies_to_the_process(clock, monkeypatch, recwarn):
     monkeypatch.setattr(calibration, "folder", lambda: None)
     clock[LAST] = 1.0
@@ -385,6 +389,7 @@ def test_the_summary_says_what_was_chosen_and_why(clock, capsys):
         assert f"; overridden by the user: {BEST.label} is used" in capsys.readouterr().out
 
 
+@pytest.mark.host
 def test_the_command(clock, folder, capsys):
     clock[LAST] = 1.0
     assert cli.main(["calibrate", "--no-save"]) == 0
@@ -409,6 +414,7 @@ def test_the_command(clock, folder, capsys):
     assert os.listdir(folder) == [] and lw.get_calibration() is None
 
 
+@pytest.mark.host
 def test_the_command_says_that_a_named_backend_stays(clock, monkeypatch, capsys):
     if len(HOSTS) < 2:
         pytest.skip("this machine has one CPU backend only")

@@ -20,6 +20,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.host
 def test_info_lists_every_backend():
     done = run("info")
     assert done.returncode == 0, done.stderr

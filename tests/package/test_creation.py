@@ -164,6 +164,7 @@ def _draw(pipe) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.host
 def test_rand_differs_in_a_forked_process():
     here = lw.rand(10).tolist()  # creates the random stream before the fork
     context = multiprocessing.get_context("fork")
@@ -292,6 +293,7 @@ def test_numbers_in_a_dtype():
     assert lw.asarray(2**40, "int64").shape == ()
 
 
+@pytest.mark.host
 def test_asarray_copies_when_asked():
     array = np.ones(3, np.float32)
     shared, copied = lw.asarray(array), lw.asarray(array, copy=True)

@@ -19,7 +19,13 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", ["lanewise", *MODULES])
+HOST = ("lanewise.creation", "lanewise.memory")  # their examples have the memory of the CPU
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.host if name in HOST else ()) for name in ("lanewise", *MODULES)],
+)
 def test_examples_of_modules(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0

@@ -82,6 +82,7 @@ def test_a_masked_array_with_an_operator_is_refused():
         lw.ones(2) + MASKED
 
 
+@pytest.mark.host
 def test_a_library_that_does_not_open_is_not_recommended(monkeypatch):
     hosts = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
     if len(hosts) < 2:

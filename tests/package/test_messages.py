@@ -50,7 +50,14 @@ MESSAGES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.partition(":")[0])
+LATE = "embedding"  # on a device, this error is raised when the result is read, and has another text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [pytest.param(each, marks=pytest.mark.host if each.startswith(LATE) else ()) for each in MESSAGES],
+    ids=lambda message: message.partition(":")[0],
+)
 def test_messages(message: str) -> None:
     with pytest.raises(lw.LanewiseError) as raised:
         MESSAGES[message]()

@@ -35,6 +35,7 @@ def test_copies_share_no_memory(function):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.host
 def test_numpy_shares_memory(dtype):
     tensor = lw.ones((2, 3), dtype=dtype)
     for array in (tensor.numpy(), np.asarray(tensor), tensor.__array__()):
@@ -53,6 +54,7 @@ def test_array_converts_when_asked():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.host
 def test_array_interface(dtype):
     array = np.arange(6).astype(dtype).reshape(2, 3)
     tensor = lw.asarray(array)[:, ::-1]
@@ -76,6 +78,13 @@ def test_array_namespace():
         tensor.__array_namespace__(api_version="1999.01")
 
 
+def test_a_tensor_on_a_gpu_has_no_array_interface():
+    """Its memory is not the CPU's, so that NumPy must not follow its address."""
+    tensor = lw.ones(2)
+    assert hasattr(tensor, "__array_interface__") is not tensor.backend.is_gpu
+
+
+@pytest.mark.host
 def test_devices():
     tensor = lw.ones(2)
     assert tensor.device == "cpu"

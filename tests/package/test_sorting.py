@@ -109,7 +109,7 @@ def test_searchsorted_of_views_numbers_and_other_dtypes():
     assert lw.searchsorted([1, 2, 3], [2.5]).tolist() == [2]
     assert lw.searchsorted([3.0, 1.0, 2.0], [2.0, 4.0], sorter=[1, 2, 0]).tolist() == [1, 3]
     with pytest.raises(lw.IndexOutOfRangeError):
-        lw.searchsorted([3.0, 1.0], [2.0], sorter=[0, 2])
+        lw.searchsorted([3.0, 1.0], [2.0], sorter=[0, 2]).tolist()
     with pytest.raises(lw.DTypeError, match="astype"):
         lw.searchsorted(lw.ones(3, "float64"), 1.0)
 

@@ -25,7 +25,7 @@ def test_argmax_beyond_float32_integers(backend, long_array):
     assert int(lw.argmin(lw.asarray(long_array[::-1]))) == SIZE - 1
     values[:] = np.nan
     values[: SIZE - 1] = 7
-    assert int(lw.argmax(x)) == SIZE - 1
+    assert int(lw.argmax(lw.asarray(values))) == SIZE - 1
 
 
 def test_indices_beyond_float32_integers(backend, long_array):

@@ -65,7 +65,8 @@ def test_laws(contract, dtype, backend):
     broken = [
         f"{law.name}: {law.says}: {law.holds}"
         for law in contract.laws
-        if dtype in law.dtypes and not np.asarray(eval(law.holds, names)).all()
+        if dtype in law.dtypes and not (backend.is_gpu and law.name == "shares_memory")  # with NumPy's arrays
+        if not np.asarray(eval(law.holds, names)).all()
     ]
     assert not broken, "\n".join(broken)
 

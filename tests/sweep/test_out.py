@@ -85,10 +85,9 @@ def test_out_that_overlaps_an_input_is_rejected(contract, dtype, backend):
 def test_out_that_is_not_writable(contract, backend, oracle):
     case = first_case(oracle, contract.computed[-1])
     expected = calls.run(contract, case)
-    locked = np.zeros(expected.shape, expected.dtype)
-    locked.flags.writeable = False
+    locked = lw.broadcast_to(lw.zeros(expected.shape, expected.dtype.name), expected.shape)
     gaps = lw.zeros((*expected.shape, 2), expected.dtype.name)[..., 0]
-    rejected = [(lw.asarray(locked), lw.ReadOnlyError), (gaps, lw.LanewiseError)]
+    rejected = [(locked, lw.ReadOnlyError), (gaps, lw.LanewiseError)]
     for out, error in rejected if expected.size > 1 else rejected[:1]:  # gaps need at least two elements
         with pytest.raises(error, match=f"^{contract.operation}: .*out"):
             getattr(lw, contract.operation)(*calls.arguments(contract, case), **calls.keywords(case), out=out)

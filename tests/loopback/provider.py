@@ -1,0 +1,28 @@
+"""Makes the device loopback available as the backend wgpu. Needs the package that loopback.py builds."""
+
+from __future__ import annotations
+
+from lanewise import _ext, registry
+from lanewise.backend import Backend
+from lanewise.devices import DeviceInfo
+
+
+class Loopback:
+    """The provider of loopback, which takes the place of WebGPU's."""
+
+    def missing(self) -> str:
+        """Returns "", because the device is part of the build."""
+        return ""
+
+    def devices(self) -> list[DeviceInfo]:
+        """Returns the device."""
+        return [DeviceInfo(0, "loopback", 1 << 36, 1 << 36)]
+
+    def open(self, device: DeviceInfo | None) -> None:
+        """Opens a new device."""
+        _ext.open_loopback()
+
+
+def register() -> None:
+    """Replaces the provider of WebGPU. Must be called before the backend wgpu is opened."""
+    registry.register(Backend.WGPU, Loopback())

@@ -1,0 +1,144 @@
+"""The loss of a device: its tensors raise errors that say what to do, and those of other places are unaffected."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise import _ext
+from tests.loopback.comparison import array, assert_same_bits, on, parts
+from tests.loopback.test_faults import EVERY_LAUNCH, LAUNCHED, X, assert_works, inputs, run
+
+LOST = "wgpu was lost: "
+
+
+@EVERY_LAUNCH
+def test_loss(failing: int) -> None:
+    values = inputs("wgpu")
+    _ext.inject("loss", failing)
+    with pytest.raises(lw.DeviceError, match=LOST):
+        run(values)
+    for tensor in (tensor for value in values.values() for tensor in parts(value)):
+        with pytest.raises(lw.DeviceError, match=LOST):
+            tensor.tolist()
+    assert_same_bits(lw.asarray(X) * 2 - lw.asarray(X.T), X * 2 - X.T)
+    lw.reset("wgpu")
+    assert_works()
+    with pytest.raises(lw.DeviceError, match=LOST):
+        values["x"].tolist()
+
+
+def lose(x: lw.Tensor) -> None:
+    """Makes the device lose everything."""
+    _ext.inject("loss", 0)
+    with pytest.raises(lw.DeviceError, match=LOST):
+        x + 1
+
+
+def assign(target: lw.Tensor, value: Any) -> None:
+    target[0] = value
+
+
+# Calls with a tensor of the device that was lost, and another of a new device or of the CPU.
+CALLS: dict[str, Callable[[lw.Tensor, lw.Tensor], Any]] = {
+    "read": lambda old, other: old.tolist(),
+    "read a view": lambda old, other: old.T.tolist(),
+    "one element": lambda old, other: float(old[1, 1]),
+    "repr": lambda old, other: repr(old),
+    "first operand": lambda old, other: old + other,
+    "second operand": lambda old, other: other.T + old.T,
+    "reduction": lambda old, other: lw.sum(old.T, axis=0),
+    "copy": lambda old, other: old.T.copy(),
+    "index": lambda old, other: old[[0]],
+    "out": lambda old, other: lw.add(other, other, out=old),
+    "+=": lambda old, other: old.__iadd__(other),
+    "assign a number to it": lambda old, other: assign(old, 1),
+    "assign a tensor to it": lambda old, other: assign(old.T, other[1]),
+    "assign it": lambda old, other: assign(other, old[1]),
+    "concat": lambda old, other: lw.concat([other, old]),
+}
+
+
+@pytest.mark.parametrize("is_lost", [True, False], ids=["lost", "replaced"])
+@pytest.mark.parametrize("name", CALLS)
+def test_tensors_of_an_earlier_device(name: str, is_lost: bool) -> None:
+    """reset() opens another device. No call mixes their memory: it raises, and leaves the new device as it is."""
+    old = on("wgpu", X)
+    if is_lost:
+        lose(old)
+    lw.reset("wgpu")
+    new = on("wgpu", X.T)
+    with pytest.raises(lw.DeviceError, match=LOST):
+        CALLS[name](old, new)
+    assert_same_bits(new, X.T)
+    assert_works()
+
+
+NEW: dict[str, Callable[[], Any]] = {
+    "to": lambda: lw.asarray(X).to("wgpu"),
+    "zeros": lambda: lw.zeros(10_000, device="wgpu"),
+    "full": lambda: lw.full((3, 3), 2.0, device="wgpu"),
+}
+
+
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("cached", [True, False], ids=["from the cache", "new memory"])
+def test_new_tensors_on_a_lost_device(name: str, cached: bool) -> None:
+    blocks = NEW[name]()
+    lose(on("wgpu", X))
+    del blocks
+    if not cached:
+        lw.empty_cache()
+    with pytest.raises(lw.DeviceError, match=LOST):
+        array(NEW[name]())
+    lw.reset("wgpu")
+    assert array(NEW[name]()).size > 0
+
+
+def test_memory_of_a_lost_device_is_released() -> None:
+    values = inputs("wgpu")
+    _ext.inject("loss", len(LAUNCHED) - 1)
+    with pytest.raises(lw.DeviceError, match=LOST):
+        run(values)
+    assert _ext.live_blocks() > 10
+    values.clear()
+    gc.collect()
+    lw.empty_cache()
+    assert _ext.live_blocks() == 0
+
+
+def refuse(tensor: lw.Tensor) -> None:
+    with pytest.raises(lw.IndexOutOfRangeError, match="an index is out of range"):
+        tensor.tolist()
+
+
+def scatter(indices: lw.Tensor) -> lw.Tensor:
+    target = on("wgpu", X)
+    target[indices] = 0.0
+    return target
+
+
+INDEXED: dict[str, Callable[[lw.Tensor], lw.Tensor]] = {
+    "take": lambda indices: lw.take(on("wgpu", X), indices, axis=0),
+    "take_along_axis": lambda indices: lw.take_along_axis(on("wgpu", X), indices[:, None], axis=1),
+    "getitem": lambda indices: on("wgpu", X)[indices],
+    "setitem": scatter,
+    "embedding": lambda indices: lw.embedding(indices, on("wgpu", X)),
+}
+
+
+@pytest.mark.parametrize("index", [5, 99, -6])
+@pytest.mark.parametrize("name", INDEXED)
+def test_index_out_of_range(name: str, index: int) -> None:
+    """The call returns; reading its result raises, and so does what is computed from it."""
+    wrong = INDEXED[name](on("wgpu", [0, 1, index, 2, 3], np.int32))
+    after, apart = wrong * 2, INDEXED[name](on("wgpu", [0, 1, -5, 2, 4], np.int32))
+    refuse(wrong)
+    refuse(after)
+    assert np.isfinite(array(apart)).all()
+    assert_works()

@@ -1,0 +1,79 @@
+"""Reading tensors on a device: Python and NumPy see what they see of a tensor on the CPU, but never its memory."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise import _ext
+from tests.loopback.comparison import assert_same_bits, on
+
+X = np.linspace(-3, 4, 24, dtype=np.float32).reshape(4, 6)
+
+READERS: dict[str, Callable[[lw.Tensor], Any]] = {
+    "tolist": lambda x: x.tolist(),
+    "item": lambda x: x[1, 2].item(),
+    "float": lambda x: float(x[1, 2]),
+    "int": lambda x: int(x[1, 2]),
+    "bool": lambda x: (bool(x[0, 0]), bool(x[0, 0] * 0)),
+    "bytes": lambda x: bytes(x),
+    "tobytes": lambda x: x.T.tobytes(),
+    "contains": lambda x: (-3.0 in x, 99.0 in x),
+    "asarray": lambda x: np.asarray(x).tolist(),
+    "numpy": lambda x: x[::2].numpy().tolist(),
+    "memoryview": lambda x: memoryview(x).tolist(),
+    "iteration": lambda x: [each.tolist() for each in x],
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
+    "deepcopy": lambda x: copy.deepcopy(x).tolist(),
+    "copy": lambda x: copy.copy(x).tolist(),
+    "index": lambda x: [10, 20, 30][lw.argmax(x[:, 0] * 0)],
+    "repr": lambda x: re.sub(r",\s+backend=\w+", "", repr(x)),
+    "format": lambda x: f"{x[1, 2]:.3f}",
+}
+
+
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[1:, ::-1], lambda x: x.T], ids=["whole", "view", "T"])
+@pytest.mark.parametrize("name", READERS)
+def test_readers(name: str, view: Callable[[lw.Tensor], lw.Tensor]) -> None:
+    expected = READERS[name](view(on("cpu", X)))
+    assert READERS[name](view(on("wgpu", X))) == expected
+
+
+def test_places_of_copies() -> None:
+    x = on("wgpu", X)
+    assert (copy.deepcopy(x).device, copy.copy(x).device, x.copy().device) == ("wgpu",) * 3
+    assert pickle.loads(pickle.dumps(x)).device == "cpu"
+    other = copy.deepcopy(x)
+    other += 1
+    assert_same_bits(x, X)
+
+
+def test_buffers_are_read_only_copies() -> None:
+    x = on("wgpu", X)
+    buffer, view = np.asarray(x), memoryview(x)
+    assert not buffer.flags.writeable and view.readonly
+    x += 1
+    assert buffer.tolist() == X.tolist() == view.tolist()
+    assert_same_bits(x, X + 1)
+    with pytest.raises(BufferError):
+        np.from_dlpack(x)
+
+
+def test_numpy_never_follows_an_address() -> None:
+    """If the buffer cannot be read, NumPy tries the array interface, which a device does not have, then __array__."""
+    x = on("wgpu", X)
+    assert not hasattr(x, "__array_interface__")
+    _ext.inject("read", 0)
+    assert np.asarray(x).tolist() == X.tolist()
+    _ext.inject("loss", 0)
+    with pytest.raises(lw.DeviceError):
+        x + 1
+    with pytest.raises(lw.DeviceError):
+        np.asarray(x)
