@@ -37,7 +37,9 @@ def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
     >>> lw.memory_stats()["allocated_bytes"] - before
     4194304
     """
-    name = None if backend is None else parse_backend(backend).candidates[0].value
+    from lanewise import selection
+
+    name = None if backend is None else selection.open_backend(backend).value
     return dict(zip(_STATS, _ext.memory_stats(name), strict=True))
 
 

@@ -53,24 +53,10 @@ done:
     return result;
 }
 
-/* Resolves a call at `place`, or where its operands are. */
-static lw_outcome resolve(const lw_arguments *arguments, const lw_place *place, lw_plan *plan) {
-    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, place, plan);
-    int is_wrong = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, plan) < 0;
-    return is_wrong ? LW_FAILED : outcome;
-}
-
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
     lw_plan plan;
-    lw_outcome outcome = resolve(arguments, NULL, &plan);
-    if (outcome == LW_DONE && !lw_has_kernel(&plan)) { /* the CPU computes, and the results go back */
-        lw_place home = plan.place, host;
-        host.backend = lw_host_backend(&host.committed);
-        lw_end_plan(&plan);
-        outcome = resolve(arguments, &host, &plan);
-        plan.home = home;
-    }
-    if (outcome == LW_DONE) {
+    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
+    if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
         *result = lw_execute(&plan, arguments->out);
     }
     lw_end_plan(&plan);

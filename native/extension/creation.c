@@ -70,10 +70,11 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
             lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
         }
     }
-    int is_placed = operands && lw_resolve_place(operands, tensors, &place) == LW_DONE;
+    int is_placed = operands && ndim >= 0 && lw_resolve_place(operands, tensors, &place) == LW_DONE;
     free(operands);
-    return ndim < 0 || !is_placed ? NULL
-                                  : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
+    return !operands    ? PyErr_NoMemory()
+           : !is_placed ? NULL
+                        : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
 }
 
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
@@ -99,7 +100,10 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                         lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
-    lw_set_kernel(&plan, 0, dtype);
+    if (lw_resolve_place(NULL, 0, &plan.place) != LW_DONE) {
+        return NULL;
+    }
+    plan.home = plan.place;
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
         PyObject *number = PyTuple_GetItem(arguments[3], i);
@@ -107,10 +111,9 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
             return NULL;
         }
     }
-    if (lw_resolve_place(NULL, 0, &plan.place) != LW_DONE || lw_set_result(&plan, ndim, shape) < 0) {
+    if (lw_set_kernel(&plan, 0, dtype) < 0 || lw_set_result(&plan, ndim, shape) < 0) {
         return NULL;
     }
-    plan.home = plan.place;
     lw_plan_elements(&plan);
     return lw_execute(&plan, NULL);
 }

@@ -118,8 +118,8 @@ int lw_open_device(int backend, lw_device *device) {
     }
     watch_forks();
     if (lw_devices[backend]) {
-        lw_storage_trim(lw_devices[backend]);
         lose(lw_devices[backend], "reset() replaced it");
+        lw_storage_trim(lw_devices[backend]);
     }
     lw_devices[backend] = device;
     return 0;
@@ -206,7 +206,7 @@ int lw_download(void *to, const lw_operand *from) {
     const lw_storage *storage = from->tensor->storage;
     lw_device *device = storage->device;
     lw_flight *flight = device->flight;
-    int64_t last = flight->last;
+    int64_t last = flight->last, written = storage->written; /* now, as other threads may launch while this one reads */
     lw_readbacks++;
     lw_status status = device->read(device, to, from->data, (size_t)(from->size * lw_item_size(from->dtype)));
     if (check(device, status) < 0) {
@@ -219,6 +219,6 @@ int lw_download(void *to, const lw_operand *from) {
         }
     }
     flight->launch_count = kept;
-    const failure *failed = find_failure(device, storage->written);
+    const failure *failed = find_failure(device, written);
     return failed ? lw_refuse(failed->error, "%s failed: %s", device->name, failed->message) : 0;
 }

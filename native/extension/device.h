@@ -18,7 +18,7 @@ struct lw_device {
     /* Sets `data` to the address of new memory. Host code computes with such addresses but never follows them; they may
      * be those of the GPU, or stand for a buffer and an offset, in a range where the host has no memory. */
     lw_status (*allocate)(lw_device *device, size_t bytes, char **data);
-    void (*release)(lw_device *device, char *data, size_t bytes);
+    void (*release)(lw_device *device, char *data, size_t bytes); /* earlier launches may still use it */
     /* Copy between the host and the device, in the order of the launches. `read` waits until it is done. */
     lw_status (*write)(lw_device *device, char *to, const void *from, size_t bytes);
     lw_status (*read)(lw_device *device, void *to, const char *from, size_t bytes);

@@ -96,10 +96,9 @@ int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
     int computed = widen_for_comparison(operation, operands, lw_computed_dtype(operation, operands, count));
     int dtype = lw_kernel_dtype(operation, variant, computed, operands, count);
     if (dtype < 0 || refuses_negative_power(operation, operands, dtype) ||
-        convert_operands(operation, operands, dtype) < 0) {
+        convert_operands(operation, operands, dtype) < 0 || lw_set_kernel(plan, variant, dtype) < 0) {
         return -1;
     }
-    lw_set_kernel(plan, variant, dtype);
     int64_t broadcast[LW_MAX_NDIM];
     const int64_t *shape = operands[0].shape;
     int ndim = operands[0].ndim;

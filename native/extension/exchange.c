@@ -269,10 +269,9 @@ LW_NAMED("tobytes", to_bytes)
 
 static PyObject *data_pointer(PyObject *self, PyObject *unused) {
     (void)unused;
-    if (((lw_tensor *)self)->storage->device) {
-        return PyErr_Format(PyExc_AttributeError, "a tensor on a GPU has no address on the CPU; use numpy()");
-    }
-    return PyLong_FromVoidPtr(((lw_tensor *)self)->data);
+    const lw_tensor *tensor = (lw_tensor *)self;
+    return !tensor->storage->device ? PyLong_FromVoidPtr(tensor->data)
+                                    : PyErr_Format(PyExc_AttributeError, "expected a tensor on the CPU; use numpy()");
 }
 
 static PyObject *shares_memory(PyObject *self, PyObject *other) {

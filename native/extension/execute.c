@@ -70,6 +70,10 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         }
         inputs[i] = plan->operands[i].data;
     }
+    if (!lw_has_kernel(plan)) { /* only of put, copy and astype, which every device has to have */
+        return lw_refuse(LW_BACKEND_ERROR, "expected a device with a kernel for these dtypes, got %s",
+                         lw_backend_name(plan->place.backend));
+    }
     if (lw_devices[plan->place.backend]) {
         return lw_launch(lw_devices[plan->place.backend], plan, results);
     }
@@ -100,7 +104,9 @@ static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_place place)
         return NULL;
     }
     lw_plan_elements(&plan);
-    return (lw_tensor *)lw_execute(&plan, NULL);
+    lw_tensor *copied = (lw_tensor *)lw_execute(&plan, NULL);
+    lw_end_plan(&plan);
+    return copied;
 }
 
 static lw_place host_place(void) {
@@ -125,7 +131,7 @@ static lw_tensor *transfer(const lw_operand *source, lw_place place) {
 /* Takes one step on the way to lw_copy_to(): makes an operand contiguous, moves it, or converts it. */
 static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_place place) {
     lw_device *from = lw_device_of(source), *to = lw_devices[place.backend];
-    if (from == to) {
+    if (from == to || source->is_copied) {
         return copy_here(source, dtype, place);
     }
     if (!source->contiguous) {
@@ -196,6 +202,7 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     }
     lw_release_operand(operand);
     operand->data = copied->data;
+    operand->shape = operand->ndim == copied->ndim ? copied->shape : operand->shape; /* the source's may be gone */
     operand->tensor = copied;
     operand->owned = (PyObject *)copied;
     operand->is_copied = 0;

@@ -130,7 +130,8 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
 int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
     lw_operand *x = &plan->operands[0], *indices = &plan->operands[1];
-    if (x->weakness != LW_STRONG && lw_convert_operand(x, lw_computed_dtype(operation, x, 1)) < 0) {
+    if ((x->weakness != LW_STRONG && lw_convert_operand(x, lw_computed_dtype(operation, x, 1)) < 0) ||
+        lw_set_kernel(plan, 0, x->dtype) < 0) {
         return -1;
     }
     gathered shape;
@@ -143,7 +144,6 @@ int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
     if ((along ? resolve_take_along_axis : resolve_take)(x, indices, axis, &shape) < 0) {
         return -1;
     }
-    lw_set_kernel(plan, 0, x->dtype);
     set_axis(plan, x, axis, named);
     plan->steps = lw_set_result(plan, shape.ndim, shape.shape);
     fill_layout(plan, &shape, shape.x_strides, plan->results[0].strides);
@@ -178,7 +178,8 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
         return lw_refuse(LW_SHAPE_ERROR, "expected values that broadcast to shape %s, got shape %s",
                          lw_shape_text(shape.ndim, shape.shape), lw_shape_text(values->ndim, values->shape));
     }
-    lw_set_kernel(plan, 0, target->dtype);
+    plan->kernel = plan->operation->kernels[0][target->dtype];
+    plan->dtype = target->dtype;
     set_axis(plan, &x, axis, axis);
     lw_broadcast_strides(values, ndim, broadcast, strides);
     fill_layout(plan, &shape, strides, shape.x_strides);

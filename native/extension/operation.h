@@ -6,7 +6,7 @@
 #include "pyabi.h"
 #include "visibility.h"
 
-/* The kind of an operation decides which C function handles its calls: see `handlers` in call.c. */
+/* The kind of an operation decides which C function handles its calls: see `resolvers` in call.c. */
 typedef enum lw_kind {
     LW_KIND_ELEMENTWISE,
     LW_KIND_CAST,

@@ -76,9 +76,14 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
     return outcome == LW_DONE && move_operands(plan) < 0 ? LW_FAILED : outcome;
 }
 
-void lw_set_kernel(lw_plan *plan, int variant, int dtype) {
+int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
     plan->kernel = plan->operation->kernels[variant][dtype];
     plan->dtype = plan->operation->results[dtype];
+    if (lw_has_kernel(plan)) {
+        return 0;
+    }
+    plan->place.backend = lw_host_backend(&plan->place.committed);
+    return move_operands(plan);
 }
 
 int lw_choose_kernel(lw_plan *plan, int count) {
@@ -90,8 +95,7 @@ int lw_choose_kernel(lw_plan *plan, int count) {
             return -1;
         }
     }
-    lw_set_kernel(plan, 0, dtype);
-    return dtype;
+    return lw_set_kernel(plan, 0, dtype) < 0 ? -1 : dtype;
 }
 
 int lw_has_kernel(const lw_plan *plan) {
@@ -195,7 +199,7 @@ int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
                  "expected an axis with at least one element, got an empty one; check the size before the call");
         return 1;
     }
-    if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
+    if (extent > INT32_MAX && (operation->kind == LW_KIND_INDEX_REDUCTION || operation->kind == LW_KIND_SORT)) {
         lw_raise(LW_SHAPE_ERROR, "expected an axis of at most 2147483647 elements, got %lld; split it",
                  (long long)extent);
         return 1;

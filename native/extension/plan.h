@@ -60,8 +60,9 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
 /* Chooses the kernel for the dtype to which the first `count` operands promote, and converts these operands to its
  * dtype. Returns that dtype, or -1 with an error set. */
 int lw_choose_kernel(lw_plan *plan, int count);
-/* Sets the kernel for a dtype. `variant` selects a row of operation->kernels. */
-void lw_set_kernel(lw_plan *plan, int variant, int dtype);
+/* Sets the kernel for a dtype. `variant` selects a row of operation->kernels. If the device lacks it, moves the call to
+ * the CPU, but not its home, so it must be called before strides are used. Returns 0, or -1 with an error set. */
+int lw_set_kernel(lw_plan *plan, int variant, int dtype);
 
 /* Returns whether the place of the plan has its kernel. */
 int lw_has_kernel(const lw_plan *plan);

@@ -94,6 +94,10 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     if (lw_choose_kernel(plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {
         return -1;
     }
+    int order[LW_MAX_NDIM], is_full = r.ndim == LW_MAX_NDIM && lw_order_axes(r.ndim, r.reduced, order) == 0;
+    if (is_full && lw_copy_operand(&plan->operands[0], plan->operands[0].dtype) < 0) {
+        return -1; /* the layout needs another dimension, for which the copy leaves room */
+    }
     int64_t shape[LW_MAX_NDIM];
     int ndim = 0;
     for (int axis = 0; axis < r.ndim; axis++) {

@@ -6,15 +6,12 @@
 /* Resolves sort or argsort along an axis. Keeps the first `count` results along it, or all if `count` is negative. */
 static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
     const lw_operand *x = &plan->operands[0];
-    if (x->shape[axis] > INT32_MAX) {
-        return lw_refuse(LW_SHAPE_ERROR, "expected an axis of at most 2147483647 elements, got %lld; split it",
-                         (long long)x->shape[axis]);
-    }
     int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
-    if (lw_choose_kernel(plan, 1) < 0 || lw_set_result(plan, x->ndim, shape) < 0) {
+    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(plan, 1) < 0 ||
+        lw_set_result(plan, x->ndim, shape) < 0) {
         return -1;
     }
     for (int i = 0; i < x->ndim; i++) { /* put the axis last */

@@ -114,6 +114,9 @@ static __attribute__((noinline)) int make_room(lw_pool *pool, int64_t bytes, int
 }
 
 void lw_storage_trim(lw_device *device) {
+    if (device && device->is_lost) { /* keep nothing that is freed later, either */
+        store_bytes(&device->pool->cache->limit, 0);
+    }
     make_room(pool_of(device), INT64_MAX, -1);
     if (!device) {
         lw_scratch_trim();
@@ -147,15 +150,16 @@ static int read_cache_limit(void) {
 
 #endif
 
-static lw_storage *raise_no_memory(size_t bytes) {
-    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %zu bytes; use smaller arrays, or release some", bytes);
+static lw_storage *raise_no_memory(int64_t bytes) {
+    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes; use smaller arrays, or release some",
+             (long long)bytes);
     return NULL;
 }
 
 /* Allocates memory from the system or the device. */
 static lw_storage *allocate(lw_device *device, size_t bytes, lw_status *status) {
     lw_storage *storage = device ? malloc(sizeof *storage) : lw_block_allocate(HEADER_BYTES + bytes);
-    char *data = (char *)storage + HEADER_BYTES;
+    char *data = storage ? (char *)storage + HEADER_BYTES : NULL;
     *status = !storage ? LW_NO_MEMORY : device ? device->allocate(device, bytes, &data) : LW_OK;
     if (storage && *status != LW_OK) {
         free(storage);
@@ -175,9 +179,6 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
     if (!device && class_bytes >= LARGE && read_cache_limit() < 0) {
         return NULL;
     }
-    if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
-        return raise_no_memory((size_t)bytes);
-    }
     lw_storage *storage = allocate(device, class_bytes, &status);
     if (status == LW_NO_MEMORY && (device || lw_cached_bytes(pool->cache))) {
         if (device) {
@@ -194,7 +195,7 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
         return NULL;
     }
     if (!storage) {
-        return raise_no_memory((size_t)bytes);
+        return raise_no_memory(bytes);
     }
     pool->reserved_bytes += (int64_t)class_bytes;
     pool->system_allocation_count++;
@@ -203,6 +204,9 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
 }
 
 lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
+    if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
+        return raise_no_memory(bytes);
+    }
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
     lw_pool *pool = pool_of(device);
@@ -224,13 +228,9 @@ lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *own
     if (!storage) {
         return raise_no_memory(sizeof *storage);
     }
-    *storage = (lw_storage){.references = 1,
-                            .data = data,
-                            .bytes = bytes,
-                            .read_only = read_only,
-                            .size_class = -1,
-                            .release = release,
-                            .owner = owner};
+    *storage = (lw_storage){.references = 1, .data = data, .bytes = bytes, .read_only = read_only, .size_class = -1};
+    storage->release = release;
+    storage->owner = owner;
     return storage;
 }
 
@@ -294,7 +294,7 @@ static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
 static PyObject *memory_stats(PyObject *module, PyObject *name) {
     (void)module;
     int backend = name == Py_None ? LW_BACKEND_SCALAR : lw_parse_backend(name);
-    if (backend < 0 || read_cache_limit() < 0) {
+    if (backend < 0 || lw_require_open(backend) < 0 || read_cache_limit() < 0) {
         return NULL;
     }
     const lw_pool *pool = pool_of(lw_devices[backend]);

@@ -29,5 +29,5 @@ void lw_storage_release(lw_storage *storage);
 /* The caches of freed memory, one for the host and one for each device. lw_storage_trim() frees all of one. */
 lw_pool *lw_pool_new(void);
 void lw_storage_trim(lw_device *device);
-/* Copies from the host to a device, and from a device to the host. */
+/* How many copies went from the host to devices, and back. */
 LW_HIDDEN int64_t lw_uploads, lw_readbacks;

@@ -49,7 +49,7 @@ lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, in
 int lw_refuse_writing(const lw_tensor *tensor);
 
 void lw_refuse_size(int dtype, int ndim, const int64_t *shape); /* raises the error for a size that overflows */
-/* Does the same for elements of a dtype, with ShapeError set on failure. */
+/* Does what lw_row_major() does, for elements of a dtype. Sets ShapeError on failure. */
 static inline int64_t lw_checked_row_major(int dtype, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t bytes = lw_row_major(ndim, shape, lw_item_size(dtype), strides);
     if (bytes < 0) {

@@ -24,9 +24,8 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
     return 1;
 }
 
-/* Fast path for the most frequent calls, where overhead matters most: tensors of one dtype and shape need no
- * lw_operand, promotion or broadcasting. On Zen 5, a call with 1024 elements takes 53 ns here and 71 ns through
- * lw_operand. */
+/* Needs no operands, promotion or broadcasting. On Zen 5, a call with 1024 elements takes 53 ns here and 71 ns with a
+ * plan. */
 static PyObject *compute_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place place) {
     lw_tensor *first = (lw_tensor *)inputs[0];
     lw_tensor *out =

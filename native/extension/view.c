@@ -36,15 +36,14 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
     }
     if (tensor->size == 0 || tensor->contiguous) {
         lw_row_major(ndim, shape, lw_item_size(tensor->dtype), strides);
-        return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
+    } else if (!lw_restride(tensor->ndim, tensor->shape, tensor->strides, lw_item_size(tensor->dtype), ndim, shape,
+                            strides)) {
+        lw_tensor *copy = lw_cast_tensor(tensor, tensor->dtype);
+        lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
+        Py_XDECREF((PyObject *)copy);
+        return result;
     }
-    if (lw_restride(tensor->ndim, tensor->shape, tensor->strides, lw_item_size(tensor->dtype), ndim, shape, strides)) {
-        return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
-    }
-    lw_tensor *copy = lw_cast_tensor(tensor, tensor->dtype);
-    lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
-    Py_XDECREF((PyObject *)copy);
-    return result;
+    return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
 }
 
 static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {

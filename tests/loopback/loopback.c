@@ -102,8 +102,11 @@ static lw_status allocate(lw_device *base, size_t bytes, char **data) {
     return LW_OK;
 }
 
+static lw_status flush(lw_device *base);
+
 static void release(lw_device *base, char *data, size_t bytes) {
     loopback *device = (loopback *)base;
+    flush(base);
     freed *freed = realloc(device->freed, (device->freed_count + 1) * sizeof *freed);
     if (freed) {
         device->freed = freed;

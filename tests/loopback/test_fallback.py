@@ -67,3 +67,37 @@ def test_errors_of_the_arguments_come_from_the_device_alone():
             lw.softmax(x, axis=2)
 
     assert counted(call_with_wrong_axis)[1] == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["full", "rand"])
+def test_creation(name):
+    arguments = ((3, 4), 2.5) if name == "full" else ((3, 4),)
+    keywords = {"seed": 1} if name == "rand" else {}
+    _ext.without(name)
+    with lw.use_backend("wgpu"):
+        made, copies = counted(lambda: getattr(lw, name)(*arguments, **keywords))
+    assert made.backend == "wgpu" and copies == (1, 0)
+    assert np.array_equal(made.numpy(), getattr(lw, name)(*arguments, **keywords).numpy())
+
+
+def test_gather():
+    x, indices = lw.asarray(X).to("wgpu"), lw.asarray([3, 0]).to("wgpu")
+    _ext.without("take")
+    taken, copies = counted(lambda: lw.take(x.T, indices, axis=1))
+    assert taken.backend == "wgpu" and copies == (1, 2)
+    assert np.array_equal(taken.numpy(), X.T[:, [3, 0]])
+
+
+def test_topk():
+    x = lw.asarray(X).to("wgpu")
+    _ext.without("argsort")
+    values, indices = lw.topk(x, 2)
+    assert values.backend == indices.backend == "wgpu"
+    assert np.array_equal(values.numpy(), np.sort(X, axis=-1)[:, :-3:-1])
+
+
+def test_a_device_has_to_have_put():
+    x = lw.asarray(X).to("wgpu")
+    _ext.without("put")
+    with pytest.raises(lw.BackendError, match=r"^put: expected a device with a kernel for these dtypes, got wgpu"):
+        x[[0, 2]] = 1.0

@@ -142,3 +142,12 @@ def test_index_out_of_range(name: str, index: int) -> None:
     refuse(after)
     assert np.isfinite(array(apart)).all()
     assert_works()
+
+
+def test_tensors_of_a_replaced_device_are_freed():
+    """They do not stay in a cache that nothing empties."""
+    x = lw.zeros((1000,)).to("wgpu")
+    before = lw.memory_stats("wgpu")["reserved_bytes"]
+    lw.reset("wgpu")
+    del x
+    assert before >= 4000 and lw.memory_stats("wgpu")["reserved_bytes"] == 0

@@ -77,3 +77,14 @@ def test_numpy_never_follows_an_address() -> None:
         x + 1
     with pytest.raises(lw.DeviceError):
         np.asarray(x)
+
+
+@pytest.mark.parametrize("step", [2, -1])
+def test_strided_indices_of_the_host_are_checked(step):
+    """The check of int64 indices reads those that the call uses, although they are on their way to the device."""
+    indices = np.array([0, 1, 2**32, 0])[::step]
+    with lw.use_backend("wgpu"):
+        x = lw.asarray(np.arange(9.0))
+        with pytest.raises(lw.IndexOutOfRangeError, match="4294967296"):
+            lw.take(x, indices)
+        assert lw.take(x, np.arange(9)[::step]).tolist() == np.arange(9.0)[::step].tolist()
