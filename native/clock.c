@@ -14,7 +14,7 @@ int64_t lw_milliseconds(void) {
 #if defined(_WIN32)
     return (int64_t)GetTickCount64();
 #elif defined(__wasm__)
-    static int64_t milliseconds; /* there is no clock */
+    static int64_t milliseconds; /* each call is a second later than the last */
     return milliseconds += 1000;
 #else
 #if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
