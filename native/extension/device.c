@@ -125,20 +125,6 @@ int lw_open_device(int backend, lw_device *device) {
     return 0;
 }
 
-/* Returns 0 if a device has done what it was to do, else -1 with an error set. */
-static int check(const lw_device *device, lw_status status) {
-    if (status == LW_OK) {
-        return 0;
-    }
-    if (status == LW_NO_MEMORY) {
-        return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left; use smaller tensors, or release some",
-                         device->name);
-    }
-    int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
-    return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s", device->name, device->is_lost ? "was lost" : "failed",
-                     device->message, can_reset ? "; open it again with lw.reset()" : "");
-}
-
 /* Notes what a launch depends on: the earlier launches that wrote its operands, and its results if they existed before.
  * Returns a lost device that has one of these, or NULL. Operands on other devices have been copied. */
 static const lw_device *note_reads(const lw_device *device, const lw_plan *plan, lw_tensor *const *results,
@@ -165,7 +151,7 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     launch next = {.number = flight->last + 1};
     const lw_device *lost = note_reads(device, plan, results, &next);
     if (lost) {
-        return check(lost, LW_DEVICE_ERROR);
+        return lw_check_device(lost, LW_DEVICE_ERROR);
     }
     launch *launches = with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
     if (!launches) {
@@ -185,7 +171,7 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
         add_failure(device, failed);
     } else {
         launches[flight->launch_count++] = next; /* now, as the device may flush, and the launch fail, at once */
-        if (check(device, device->launch(device, plan, outputs, next.number)) < 0) {
+        if (lw_check_device(device, device->launch(device, plan, outputs, next.number)) < 0) {
             flight->launch_count--;
             return -1;
         }
@@ -199,7 +185,7 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
 int lw_upload(const lw_tensor *to, const void *from) {
     lw_device *device = to->storage->device;
     lw_uploads++;
-    return check(device, device->write(device, to->data, from, (size_t)(to->size * lw_item_size(to->dtype))));
+    return lw_check_device(device, device->write(device, to->data, from, (size_t)(to->size * lw_item_size(to->dtype))));
 }
 
 int lw_download(void *to, const lw_operand *from) {
@@ -209,7 +195,7 @@ int lw_download(void *to, const lw_operand *from) {
     int64_t last = flight->last, written = storage->written; /* now, as other threads may launch while this one reads */
     lw_readbacks++;
     lw_status status = device->read(device, to, from->data, (size_t)(from->size * lw_item_size(from->dtype)));
-    if (check(device, status) < 0) {
+    if (lw_check_device(device, status) < 0) {
         return -1;
     }
     size_t kept = 0;

@@ -150,6 +150,19 @@ static int read_cache_limit(void) {
 
 #endif
 
+int lw_check_device(const lw_device *device, lw_status status) {
+    if (status == LW_OK) {
+        return 0;
+    }
+    if (status == LW_NO_MEMORY) {
+        return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left; use smaller tensors, or release some",
+                         device->name);
+    }
+    int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
+    return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s", device->name, device->is_lost ? "was lost" : "failed",
+                     device->message, can_reset ? "; open it again with lw.reset()" : "");
+}
+
 static lw_storage *raise_no_memory(int64_t bytes) {
     lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes; use smaller arrays, or release some",
              (long long)bytes);
@@ -189,9 +202,7 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
         pool->retry_count += storage != NULL;
     }
     if (status == LW_DEVICE_ERROR) {
-        lw_raise(LW_DEVICE_FAULT,
-                 device->is_lost ? "%s was lost: %s; open it again with lw.reset()" : "%s cannot allocate memory: %s",
-                 device->name, device->message);
+        lw_check_device(device, status);
         return NULL;
     }
     if (!storage) {

@@ -26,6 +26,9 @@ lw_storage *lw_storage_new(int64_t bytes, lw_device *device);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 
+/* Returns 0 if a device has done what it was to do, else -1 with an error set. */
+int lw_check_device(const lw_device *device, lw_status status);
+
 /* The caches of freed memory, one for the host and one for each device. lw_storage_trim() frees all of one. */
 lw_pool *lw_pool_new(void);
 void lw_storage_trim(lw_device *device);
