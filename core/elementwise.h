@@ -185,8 +185,9 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int64_t position = task * call->grain, end = min_int64(position + call->grain, call->total);
     _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
     layout_iterator it;
-    iterator_start(&it, call->layout, 0, last, kernel->operands, position / call->row);
-    int64_t column = position % call->row;
+    int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
+    int64_t column = position - row * call->row;
+    iterator_start(&it, call->layout, 0, last, kernel->operands, row);
     int64_t first = min_int64(end - position, CHUNK);
     for (int32_t o = 0; o < inputs; o++) {
         if (call->passage[o] == FILLED) {
@@ -237,10 +238,10 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         }
         position += count;
         column += count;
-        if (column >= call->row) {
+        if (column >= call->row && position < end) {
             skip_rows(&it, column / call->row);
+            column %= call->row;
         }
-        column %= call->row;
     }
     if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
         stream_end();
@@ -322,6 +323,9 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
                 call.lead = 0;
             }
         }
+    }
+    if (call.total <= call.grain) {
+        return run_tasks(context, 1, elementwise_task, &call);
     }
     int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
     call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* tasks of about equal size, in whole cache lines */

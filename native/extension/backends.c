@@ -10,6 +10,7 @@
 
 const lw_library *lw_libraries[LW_BACKEND_COUNT];
 lw_device *lw_devices[LW_BACKEND_COUNT];
+int lw_has_devices;
 int lw_strict_backends;
 
 static const char *const names[LW_BACKEND_COUNT] = {
@@ -42,10 +43,15 @@ int lw_find_backend(const char *name) {
     return -1;
 }
 
+/* Not inlined: the address of thread-local memory would be looked up even where nobody needs it. */
+static __attribute__((noinline)) int backend_of_thread(int *committed) {
+    *committed = chosen.depth > 0;
+    return chosen.depth ? chosen.backends[chosen.depth - 1] : default_backend;
+}
+
 int lw_current_backend(int *committed) {
-    int has_choice = threads_with_choice && chosen.depth;
-    *committed = has_choice;
-    return has_choice ? chosen.backends[chosen.depth - 1] : default_backend;
+    *committed = 0;
+    return threads_with_choice ? backend_of_thread(committed) : default_backend;
 }
 
 int lw_host_backend(int *committed) {

@@ -25,6 +25,7 @@ static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512;
 
 LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */
 LW_HIDDEN lw_device *lw_devices[LW_BACKEND_COUNT];          /* NULL for the CPU's, and until opened */
+LW_HIDDEN int lw_has_devices;                               /* whether one of them is not NULL */
 const char *lw_backend_name(int backend);
 int lw_find_backend(const char *name); /* -1 if no backend has this name */
 /* Returns the backend for a call if the user has not placed any of its operands on a backend: that of the innermost

@@ -57,7 +57,7 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     (void)module;
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    lw_place place;
+    lw_place place = {-1, 0};
     int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
     if (tensors < 0) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
@@ -70,11 +70,13 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
             lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
         }
     }
-    int is_placed = operands && ndim >= 0 && lw_resolve_place(operands, tensors, &place) == LW_DONE;
+    if (operands && ndim >= 0) {
+        place = lw_resolve_place(operands, tensors);
+    }
     free(operands);
-    return !operands    ? PyErr_NoMemory()
-           : !is_placed ? NULL
-                        : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
+    return !operands           ? PyErr_NoMemory()
+           : place.backend < 0 ? NULL
+                               : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
 }
 
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
@@ -100,10 +102,10 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                         lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
-    if (lw_resolve_place(NULL, 0, &plan.place) != LW_DONE) {
+    plan.place = plan.home = lw_resolve_place(NULL, 0);
+    if (plan.place.backend < 0) {
         return NULL;
     }
-    plan.home = plan.place;
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
         PyObject *number = PyTuple_GetItem(arguments[3], i);

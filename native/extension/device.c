@@ -122,6 +122,7 @@ int lw_open_device(int backend, lw_device *device) {
         lw_storage_trim(lw_devices[backend]);
     }
     lw_devices[backend] = device;
+    lw_has_devices = 1;
     return 0;
 }
 
@@ -147,6 +148,9 @@ static const lw_device *note_reads(const lw_device *device, const lw_plan *plan,
 }
 
 int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results) {
+    if (!lw_has_kernel(plan)) { /* only of put, copy and astype, which every device has to have */
+        return lw_refuse(LW_BACKEND_ERROR, "expected a device with a kernel for these dtypes, got %s", device->name);
+    }
     lw_flight *flight = device->flight;
     launch next = {.number = flight->last + 1};
     const lw_device *lost = note_reads(device, plan, results, &next);

@@ -1,7 +1,8 @@
 /* What all resolvers share: reading inputs, choosing the place and the kernel, broadcasting, collapsing dimensions. */
 #include "plan.h"
 
-lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
+lw_place lw_resolve_place(const lw_operand *operands, int count) {
+    const lw_place none = {-1, 0};
     int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
@@ -15,21 +16,21 @@ lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *pla
                 lw_raise(LW_BACKEND_ERROR,
                          "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
                          lw_backend_name(chosen), lw_backend_name(tensor->backend));
-                return LW_FAILED;
+                return none;
             }
             chosen = tensor->backend > chosen ? tensor->backend : chosen;
         }
     }
-    place->committed = 1;
-    place->backend = chosen >= 0 ? chosen : lw_current_backend(&place->committed);
-    if (!place->committed && gpu >= 0) {
-        place->backend = gpu;
-    }
-    return lw_require_open(place->backend) < 0 ? LW_FAILED : LW_DONE;
+    int committed = 1, backend = chosen >= 0 ? chosen : lw_current_backend(&committed);
+    backend = !committed && gpu >= 0 ? gpu : backend;
+    return lw_require_open(backend) < 0 ? none : (lw_place){backend, committed};
 }
 
 /* Lets lw_execute() copy arrays that are not on the device of the plan. */
 static int move_operands(lw_plan *plan) {
+    if (!lw_has_devices) {
+        return 0;
+    }
     const lw_device *device = lw_devices[plan->place.backend];
     for (int i = 0; i < plan->operation->input_count; i++) {
         lw_operand *operand = &plan->operands[i];
@@ -40,6 +41,16 @@ static int move_operands(lw_plan *plan) {
         }
     }
     return 0;
+}
+
+static lw_outcome check_ndim(const lw_input *input, const lw_operand *operand) {
+    if (operand->ndim == input->ndim) {
+        return LW_DONE;
+    }
+    lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
+             input->ndim == 1 ? "" : "s", lw_shape_text(operand->ndim, operand->shape), input->name,
+             input->description);
+    return LW_FAILED;
 }
 
 lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_place *place, lw_plan *plan) {
@@ -55,25 +66,19 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
     }
     for (int i = 0; i < count && outcome == LW_DONE; i++) {
         if (inputs[i]) {
+            int ndim = operation->inputs[i].ndim;
             outcome = lw_read_operand(inputs[i], &operands[i]);
+            outcome = outcome == LW_DONE && ndim >= 0 ? check_ndim(&operation->inputs[i], &operands[i]) : outcome;
         }
     }
-    for (int i = 0; i < count && outcome == LW_DONE; i++) {
-        const lw_input *input = &operation->inputs[i];
-        if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
-            lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
-                     input->ndim == 1 ? "" : "s", lw_shape_text(operands[i].ndim, operands[i].shape), input->name,
-                     input->description);
-            return LW_FAILED;
-        }
+    if (outcome == LW_DONE) {
+        lw_place chosen = place ? *place : lw_resolve_place(operands, count);
+        /* Member by member: compilers copy a struct as a whole, which stalls if its members were just stored. */
+        plan->place.backend = plan->home.backend = chosen.backend;
+        plan->place.committed = plan->home.committed = chosen.committed;
+        outcome = chosen.backend < 0 || move_operands(plan) < 0 ? LW_FAILED : LW_DONE;
     }
-    if (outcome == LW_DONE && place) {
-        plan->place = *place;
-    } else if (outcome == LW_DONE) {
-        outcome = lw_resolve_place(operands, count, &plan->place);
-    }
-    plan->home = plan->place;
-    return outcome == LW_DONE && move_operands(plan) < 0 ? LW_FAILED : outcome;
+    return outcome;
 }
 
 int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
