@@ -124,8 +124,7 @@ static int check_head(const char *path, int backend, const lw_library_head *head
 static const lw_library *complete_library(const lw_library *library, const lw_library *base) {
     lw_library *copy = malloc(sizeof *copy);
     if (!copy) {
-        PyErr_NoMemory();
-        return NULL;
+        return (void *)PyErr_NoMemory();
     }
     *copy = *library;
     lw_kernel **kernels = (lw_kernel **)&copy->kernels, *const *others = (lw_kernel *const *)&base->kernels;

@@ -57,7 +57,6 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     (void)module;
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    lw_place place = {-1, 0};
     int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
     if (tensors < 0) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
@@ -70,9 +69,7 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
             lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
         }
     }
-    if (operands && ndim >= 0) {
-        place = lw_resolve_place(operands, tensors);
-    }
+    lw_place place = operands && ndim >= 0 ? lw_resolve_place(operands, tensors) : (lw_place){-1, 0};
     free(operands);
     return !operands           ? PyErr_NoMemory()
            : place.backend < 0 ? NULL

@@ -113,8 +113,7 @@ int lw_open_device(int backend, lw_device *device) {
     device->pool = lw_pool_new();
     device->flight = device->pool ? calloc(1, sizeof *device->flight) : NULL;
     if (!device->flight) {
-        PyErr_NoMemory();
-        return -1;
+        return lw_refuse_memory();
     }
     watch_forks();
     if (lw_devices[backend]) {
@@ -159,8 +158,7 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     }
     launch *launches = with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
     if (!launches) {
-        PyErr_NoMemory();
-        return -1;
+        return lw_refuse_memory();
     }
     flight->launches = launches;
     flight->last++;

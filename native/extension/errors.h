@@ -30,6 +30,7 @@ PyObject *lw_error_class(lw_error error);
 /* Raise an error with a message, formatted as by PyErr_Format. lw_raise() returns NULL, lw_refuse() returns -1. */
 #define lw_raise(error, ...) PyErr_Format(lw_error_class(error), __VA_ARGS__)
 #define lw_refuse(error, ...) (lw_raise(error, __VA_ARGS__), -1)
+#define lw_refuse_memory() (PyErr_NoMemory(), -1)
 
 /* Describes an object for an error message: an array by type and shape, another object by its shortened repr.
  * Must be called with no error set. Returns a borrowed reference for %S of PyErr_Format, valid until the next call. */

@@ -181,8 +181,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     }
     buffer_geometry *layout = malloc(sizeof *layout);
     if (!layout) {
-        PyErr_NoMemory();
-        return -1;
+        return lw_refuse_memory();
     }
     for (int i = 0; i < tensor->ndim; i++) {
         layout->shape[i] = (Py_ssize_t)tensor->shape[i];

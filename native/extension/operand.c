@@ -118,10 +118,9 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
         if (find_kernel_dtype(operation, variant, dtype) >= 0) {
             left--;
-            length += snprintf(text + length, (size_t)(DTYPE_LIST_TEXT - length), "%s%s", lw_dtype_name(dtype),
-                               left > 1    ? ", "
-                               : left == 1 ? " or "
-                                           : "");
+            const char *separator = left > 1 ? ", " : left ? " or " : "";
+            length +=
+                snprintf(text + length, (size_t)(DTYPE_LIST_TEXT - length), "%s%s", lw_dtype_name(dtype), separator);
         }
     }
     return text;

@@ -2,7 +2,6 @@
 #include "plan.h"
 
 lw_place lw_resolve_place(const lw_operand *operands, int count) {
-    const lw_place none = {-1, 0};
     int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
@@ -16,14 +15,14 @@ lw_place lw_resolve_place(const lw_operand *operands, int count) {
                 lw_raise(LW_BACKEND_ERROR,
                          "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
                          lw_backend_name(chosen), lw_backend_name(tensor->backend));
-                return none;
+                return (lw_place){-1, 0};
             }
             chosen = tensor->backend > chosen ? tensor->backend : chosen;
         }
     }
     int committed = 1, backend = chosen >= 0 ? chosen : lw_current_backend(&committed);
     backend = !committed && gpu >= 0 ? gpu : backend;
-    return lw_require_open(backend) < 0 ? none : (lw_place){backend, committed};
+    return (lw_place){lw_require_open(backend) < 0 ? -1 : backend, committed};
 }
 
 /* Lets lw_execute() copy arrays that are not on the device of the plan. */

@@ -46,8 +46,7 @@ lw_pool *lw_pool_new(void) {
         lw_cache cache;
     } *both = calloc(1, sizeof *both);
     if (!both) {
-        PyErr_NoMemory();
-        return NULL;
+        return (void *)PyErr_NoMemory();
     }
     both->cache.limit = (int64_t)256 << 20;
     both->pool.cache = &both->cache;

@@ -13,8 +13,7 @@ const char *lw_dtype_name(int dtype) {
 static lw_tensor *allocate_tensor(void) {
     PyObject *object = PyObject_Malloc(sizeof(lw_tensor));
     if (!object) {
-        PyErr_NoMemory();
-        return NULL;
+        return (void *)PyErr_NoMemory();
     }
     lw_tensor *tensor = (lw_tensor *)PyObject_Init(object, lw_tensor_type);
     tensor->weak_references = NULL;

@@ -119,10 +119,7 @@ static PyMethodDef *join_methods(void) {
             *next++ = *method;
         }
     }
-    if (!joined) {
-        PyErr_NoMemory();
-    }
-    return joined;
+    return joined ? joined : (void *)PyErr_NoMemory();
 }
 
 static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
