@@ -25,10 +25,12 @@ from generator.schema import Contract  # noqa: E402
 def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
     """Returns the text of each generated file by path. Files under lanewise/ go into the package."""
     sources.check(contracts, FOLDER.parent)
-    library = metadata.emit(contracts) | wgsl.pack(wgsl.emit(contracts))
+    shaders = wgsl.emit(contracts)
+    library = metadata.emit(contracts) | wgsl.pack(shaders)
     package = stubs.emit(contracts, FOLDER.parent / "lanewise")
     package |= {f"_lib/{name}": text for name, text in library.items()}
     native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
+    native |= wgsl.emit_table(contracts, shaders)
     return native | metadata.emit_bench(contracts) | {f"lanewise/{name}": text for name, text in package.items()}
 
 

@@ -17,6 +17,7 @@ from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError, named
+from lanewise.webgpu.provider import WebGpu
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "missing", "opens",
@@ -174,9 +175,7 @@ class UnsupportedGpu:
 
 _providers: dict[Backend, Provider] = {
     Backend.CUDA: UnsupportedGpu("the CUDA plugin comes in a later version"),
-    Backend.WGPU: UnsupportedGpu(
-        "tensors on WebGPU come in a later version; lanewise.webgpu runs single kernels on its own buffers"
-    ),
+    Backend.WGPU: WebGpu(),
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}

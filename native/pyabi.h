@@ -127,6 +127,8 @@ typedef struct Py_buffer {
 #define Py_GT 4
 #define Py_GE 5
 #define PyBUF_SIMPLE 0
+#define PyBUF_READ 0x100
+#define PyBUF_WRITE 0x200
 #define PyBUF_WRITABLE 0x0001
 #define PyBUF_FORMAT 0x0004
 #define PyBUF_ND 0x0008
@@ -251,6 +253,7 @@ int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
+PyObject *PyObject_Str(PyObject *);
 PyObject *PyObject_RichCompare(PyObject *, PyObject *, int);
 PyObject *PySeqIter_New(PyObject *);
 int PyObject_IsTrue(PyObject *);
@@ -258,6 +261,7 @@ Py_hash_t PyObject_HashNotImplemented(PyObject *);
 int PyObject_CheckBuffer(PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int);
 void PyBuffer_Release(Py_buffer *);
+PyObject *PyMemoryView_FromMemory(char *, Py_ssize_t, int);
 int PyIndex_Check(PyObject *);
 Py_ssize_t PyNumber_AsSsize_t(PyObject *, PyObject *);
 PyObject *PyNumber_Index(PyObject *);

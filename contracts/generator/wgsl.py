@@ -6,7 +6,8 @@ declarations of webgpu/ops and webgpu/math that the module uses are found by nam
 
 shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
 modules. Each part starts with a comment in JSON and has no other comments. The JSON holds the name of a declaration, or
-what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs.
+what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs. lanewise_shaders.c has what
+native/extension/webgpu.c needs to know about each kernel's module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from string import Template
 
 from .fields import ContractError
-from .schema import Contract, Kernel, Parameter
+from .schema import Contract, Kernel, Parameter, all_kernels
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
 COMPONENTS = "xyzw"  # component n of a vec4 holds the offset of operand n, or parameter n
@@ -41,6 +42,17 @@ class Item:
         """Whether several items share a word, so that writing one must be atomic."""
         return self.bits < 32
 
+    def extract(self, word: str) -> str:
+        """Returns the item at the byte offset `at`, from the word that contains it."""
+        align = 3 if self.bits == 8 else 2
+        return f"(({word} >> ((at & {align}u) * 8u)) & {hex((1 << self.bits) - 1)}u)"
+
+    def number(self, words: str) -> str:
+        """Returns the item that two words of the parameters hold, in a vector."""
+        if self.bits == 64:
+            return words
+        return f"{words}.x" if self.element == "u32" else f"bitcast<{self.element}>({words}.x)"
+
 
 ITEMS = {
     "bool": Item(8, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)"),
@@ -54,6 +66,10 @@ ITEMS = {
     "bits32": Item(32, "u32", "u32"),
     "bits64": Item(64, "vec2<u32>", "vec2<u32>"),
 }
+
+
+# The struct of a kind's parameters, if it is not LwLayout
+LAYOUTS = {"matrix": "LwMatrixLayout", "window": "LwWindowLayout", "attention": "LwAttentionLayout"}
 
 
 class Library:
@@ -149,20 +165,39 @@ class Module:
             lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
         if scratch:
             lines.append(f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;")
-        struct = "LwMatrixLayout" if self.contract.kind.name == "matrix" else "LwLayout"
+        struct = LAYOUTS.get(self.contract.kind.name, "LwLayout")
         lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
         return "\n".join(lines) + "\n"
 
-    def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand, by default from its buffer; `at` names the vector of offsets."""
-        name, item = self.operands[position]
-        at = f"{at}.{COMPONENTS[position]}"
-        word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
-        if item.packed:
-            word = f"atomicLoad(&{word})" if buffer else word
-            align = 3 if item.bits == 8 else 2
-            word = f"(({word} >> (({at} & {align}u) * 8u)) & {hex((1 << item.bits) - 1)}u)"
-        return item.load.replace("$item", word)
+    def loads(self, numbers: bool = True) -> str:
+        """Returns a function lw_load_<input>(at: u32) for each input, which loads the element at a byte offset. The
+        override lw_sources says where each input is (webgpu/kinds/layout.wgsl). `numbers`: an input may be a number."""
+        functions = []
+        for position, each in enumerate(self.contract.inputs):
+            item = self.operands[position][1]
+            cases = []
+            if numbers:
+                cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
+            if item == self.out:
+                cases.append((2, self._load(item, "out_buffer", atomic=item.packed)))
+            if each.optional:
+                absent = f"lw_{self.stem}_absent_{each.name}"
+                cases.append((3, f"{absent if absent in self.library.texts else item.value}()"))
+            source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
+            lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
+            lines.append(f"    return {self._load(item, f'{each.name}_buffer')};")
+            body = "\n".join(lines)
+            functions.append(f"fn lw_load_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
+        return "".join(functions)
+
+    def _load(self, item: Item, buffer: str, atomic: bool = False) -> str:
+        word = f"{buffer}[at >> {3 if item.bits == 64 else 2}u]"
+        word = f"atomicLoad(&{word})" if atomic else word
+        return item.load.replace("$item", item.extract(word) if item.packed else word)
+
+    def load(self, position: int, at: str = "at") -> str:
+        """Returns an expression that loads an input; `at` names the vector of the operands' byte offsets."""
+        return f"lw_load_{self.operands[position][0]}({at}.{COMPONENTS[position]})"
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
         """Returns statements, without the last semicolon, that store `value`, or the item `item_of_value` if given."""
@@ -190,32 +225,23 @@ def _parameter(position: int, parameter: Parameter, value: str) -> str:
 
 
 def _elementwise(module: Module) -> str:
+    loads = (module.load(position) for position in range(len(module.contract.inputs)))
+    arguments = ", ".join([*loads, *module.parameters(ITEMS[module.kernel.dtype].value)])
+    return _each_element(module, f"{module.function()}({arguments})")
+
+
+def _each_element(module: Module, value: str) -> str:
+    """Returns a module that stores `value` in each element `i` of the result; `at` has the byte offsets of operands."""
     template = _template("elementwise_packed" if module.out.packed else "elementwise")
-    inputs = module.contract.inputs
-    same = inputs and ITEMS[inputs[0].dtype or module.kernel.dtype] == module.out
-    entries = []
-    for entry in ("main", "in_place") if same else ("main",):
-        loads = [module.load(i) for i in range(len(inputs))]
-        if entry == "in_place":
-            loads[0] = module.load(0, buffer="out", at=f"at.{COMPONENTS[len(inputs)] * 4}")
-        value = f"{module.function()}({', '.join([*loads, *module.parameters(ITEMS[module.kernel.dtype].value)])})"
-        entries.append((entry, value))
-    head, body = template.split("@compute", 1)
-    parts = [head]
-    for entry, value in entries:
-        parts.append(
-            Template("@compute" + body).substitute(
-                entry=entry,
-                item=module.item(value),
-                store=_indent(module.store(value, "item" if module.out.packed else None), template),
-                out="out_buffer",
-                component=COMPONENTS[len(inputs)],
-                per_word=f"{32 // module.out.bits}u",
-                item_bits=f"{module.out.bits}u",
-                item_bytes=f"{module.out.bits // 8}u",
-            )
-        )
-    return module.bindings() + "\n".join(parts)
+    text = Template(template).substitute(
+        item=module.item(value),
+        store=_indent(module.store(value, "item" if module.out.packed else None), template),
+        component=COMPONENTS[len(module.contract.inputs)],
+        per_word=f"{32 // module.out.bits}u",
+        item_bits=f"{module.out.bits}u",
+        item_bytes=f"{module.out.bits // 8}u",
+    )
+    return module.bindings() + module.loads() + text
 
 
 def _reduction(module: Module) -> str:
@@ -233,20 +259,123 @@ def _reduction(module: Module) -> str:
         combine=module.function("_combine"),
         store=_indent(module.store(finished), template),
     )
-    return module.bindings(scratch=accumulator) + text
+    return module.bindings(scratch=accumulator) + module.loads() + text
 
 
 def _matrix(module: Module) -> str:
     template = _template("matrix")
     loads = [module.load(position) for position in range(len(module.contract.inputs))]
-    for position, each in enumerate(module.contract.inputs):
-        if each.optional:
-            loads[position] = f"select({loads[position]}, {module.out.value}(), (lw.absent & {1 << position}u) != 0u)"
     finished = f"{module.function()}({', '.join(['product', *loads[2:], *module.parameters(module.out.value)])})"
     text = Template(template).substitute(
         item=module.out.value, load_a=loads[0], load_b=loads[1], store=_indent(module.store(finished), template)
     )
-    return module.bindings() + text
+    return module.bindings(scratch=module.out.value) + module.loads(numbers=False) + text
+
+
+def _gather(module: Module) -> str:
+    """Returns a module whose scalars are the extent of the indexed axis and its stride in bytes."""
+    position = f"lw_take_position({module.load(1)}, bitcast<i32>(lw.scalars.x))"
+    if module.contract.operation == "put":
+        template = _template("put")
+        store = _indent(module.store(module.load(0)), template)
+        text = Template(template).substitute(position=position, store=store)
+        return module.bindings(scratch="atomic<u32>") + module.loads() + text
+    return _each_element(module, f"lw_load_{module.contract.inputs[0].name}(at.x + {position} * lw.scalars.y)")
+
+
+def _creation(module: Module) -> str:
+    """Returns a module whose function receives the position of an element, and the bits of the parameters."""
+    parameters = (f"lw.number_{component}" for component, _ in zip(COMPONENTS, module.contract.kernel_parameters))
+    return _each_element(module, f"{module.function()}({', '.join(['i', *parameters])})")
+
+
+def _search(module: Module) -> str:
+    row = module.contract.inputs[0].name
+    search = Template(_template("search")).substitute(
+        value=module.operands[1][1].value, row=row, is_before=module.function()
+    )
+    return search + _each_element(module, f"lw_search({module.load(1)})")
+
+
+def _rows(module: Module) -> str:
+    library, stem = module.library, f"lw_{module.stem}"
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
+    if f"{stem}_advance" in library.texts:
+        return _scan(module, loads[0])
+    template = _template("rows")
+    has_terms = f"{stem}_term" in library.texts
+    total = ["lw_add_up(row, summary, invocation)"] if has_terms else []
+    parameters = module.parameters("f32")
+    rescale, scale, element = "", [], loads[0]
+    if f"{stem}_scale" in library.texts:
+        wanted = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
+        rescale = wanted + "\nif (scale != 1.0) {\n    summary = lw_summarize(row, scale, invocation);\n}"
+        scale, element = ["scale"], f"{loads[0]} * scale"
+    numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
+    text = Template(template.replace("@compute", (_template("rows_total") if has_terms else "") + "@compute")).substitute(
+        summary=library.result(module.function("_identity")),
+        identity=f"{module.function('_identity')}()",
+        map=f"{module.function('_map')}({element})",
+        combine=module.function("_combine"),
+        rescale=rescale.replace("\n", "\n        "),
+        term=f"{stem}_term({loads[0]}, summary)",
+        numbers=f"{module.function('_numbers')}({numbers})",
+        value=f"{module.function('_value')}({', '.join([*loads, 'numbers'])})",
+        store=_indent(module.store("value"), template),
+    )
+    return module.bindings() + module.loads() + text
+
+
+def _scan(module: Module, load: str) -> str:
+    template = _template("scan")
+    zero = module.function("_zero")
+    text = Template(template).substitute(
+        item=module.out.value,
+        zero=f"{zero}()",
+        identity=f"{module.function('_identity')}()",
+        load=load,
+        value=f"{module.function('_value')}(lw_scanned[invocation], before)",
+        advance=f"{module.function('_advance')}(before, lw_scanned[lw_tile - 1u])",
+        join=module.function("_join"),
+        store=_indent(module.store("value"), template),
+    )
+    return module.bindings(scratch=module.library.result(zero)) + module.loads() + text
+
+
+def _rotation(module: Module) -> str:
+    name = module.contract.inputs[0].name
+    text = Template(_template("rotation")).substitute(
+        places=module.library.require(module.contract, f"lw_{module.contract.operation}_places"),
+        rotate=module.function(),
+        first=f"lw_load_{name}(first.x)",
+        second=f"lw_load_{name}(second.x)",
+    )
+    return module.bindings() + module.loads(numbers=False) + text
+
+
+def _window(module: Module) -> str:
+    inputs = module.contract.inputs
+    size = "lw.kernel_size.x * lw.kernel_size.y"
+    finish = [module.load(2)] if len(inputs) > 1 else ["inside", size, *module.parameters("f32")]
+    combine = ", ".join(["acc", *(module.load(position) for position in range(min(len(inputs), 2)))])
+    text = Template(_template("window")).substitute(
+        identity=f"{module.function('_identity')}()",
+        combine=f"{module.function('_combine')}({combine})",
+        finish=f"{module.function('_finish')}({', '.join(['acc', *finish])})",
+        component=COMPONENTS[len(inputs)],
+        result=f"{len(inputs)}u",
+    )
+    return module.bindings() + module.loads(numbers=False) + text
+
+
+def _attention(module: Module) -> str:
+    names = [each.name for each in module.contract.inputs]
+    loads = dict(zip(("query", "key", "value", "mask"), (f"lw_load_{name}" for name in names), strict=True))
+    functions = {name: module.function(f"_{name}") for name in ("score", "weight", "rescale", "mean")}
+    text = Template(_template("attention")).substitute(
+        **loads, **functions, maximum="lw_maximum_float32", lowest="lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS)"
+    )
+    return module.bindings() + module.loads() + text
 
 
 EMITTERS = {
@@ -255,13 +384,44 @@ EMITTERS = {
     "reduction": _reduction,
     "index_reduction": _reduction,
     "matrix": _matrix,
+    "gather": _gather,
+    "creation": _creation,
+    "search": _search,
+    "rows": _rows,
+    "rotation": _rotation,
+    "window": _window,
+    "attention": _attention,
 }
 
 
 def emit(contracts: Iterable[Contract]) -> dict[str, str]:
     """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl."""
     library = Library(WEBGPU)
-    return {name: text for contract in contracts for name, text in _modules(library, contract)}
+    indices = {kernel.name: index for index, kernel in enumerate(all_kernels(contracts))}
+    return {name: text for contract in contracts for name, text in _modules(library, contract, indices)}
+
+
+def emit_table(contracts: Iterable[Contract], modules: Mapping[str, str]) -> dict[str, str]:
+    """Returns {file name: text} for lanewise_shaders.c, the table of the kernels' modules that the extension reads."""
+    rows = []
+    for name in (kernel.name for kernel in all_kernels(contracts)):
+        if name in modules:
+            text = modules[name]
+            facts = json.loads(text[2 : text.index("\n")])
+            rows.append(f"    [LW_KERNEL_{name}] = {{1, {facts['scratch_bytes']}}},")
+    table = "\n".join(rows)
+    return {
+        "lanewise_shaders.c": f"""\
+/* Which kernels have a WGSL module, and facts about it. Generated from contracts/ and webgpu/ by wgsl.py. */
+#include "shader.h"
+#include "lanewise_operations.h"
+#include "lanewise_table.h"
+
+const lw_shader lw_shaders[LW_KERNEL_COUNT] = {{
+{table}
+}};
+"""
+    }
 
 
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
@@ -272,7 +432,7 @@ def pack(modules: Mapping[str, str]) -> dict[str, str]:
     return {"shaders.wgsl": "".join((*declarations, *modules.values()))}
 
 
-def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
+def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     emitter = EMITTERS.get(contract.kind.name)
     required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
     if required and emitter is None:
@@ -291,9 +451,8 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
             continue
         facts = {
             "kernel": kernel.name,
+            "index": indices[kernel.name],
             "inputs": len(contract.inputs),
-            "item_bytes": ITEMS[kernel.result].bits // 8,
-            "in_place": "fn in_place(" in text,
             "scratch_bytes": _scratch_bytes(library, text),
             "uses": library.uses(text),
         }

@@ -61,7 +61,7 @@ static double double_exp(double x) {
  *    1e-16 |x|.
  * 2. cos r and sin r by their Taylor series; the first term left out is r^18/18! = 2e-18.
  * 3. The quadrant, k mod 4, tells whether the two are exchanged, and which are negated. */
-static void double_sincos(double x, double *cosine, double *sine) {
+static inline void double_sincos(double x, double *cosine, double *sine) {
     double k = double_round(x * DOUBLE_TWO_OVER_PI);
     double r = x - k * DOUBLE_PI_2_1 - k * DOUBLE_PI_2_2 - k * DOUBLE_PI_2_3;
     double c = 1, s = 1, square = r * r;

@@ -1,20 +1,42 @@
-"""Implements the device interface on wgpu-py, for Vulkan, Metal and Direct3D 12."""
+"""WebGPU on the desktop: the adapters of the package wgpu, and the player of recorded dispatches on one of them.
+
+native/extension/recorder.c calls the player. What is called for every dispatch goes straight to the C library of wgpu,
+because its Python wrappers take longer than the calls: 64 dispatches at once cost about 10 us each, and 15 through
+wrappers.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, Final
 
 import wgpu
+from wgpu.backends.wgpu_native import _api as native
 
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu.device import PARAMETER_BYTES, Access, Command, Copy, Limits
+from lanewise.webgpu import shaders
 
-__all__ = ["SLOTS", "DesktopDevice", "adapters"]
+__all__ = ["Player", "adapters"]
 
-SLOTS = 256  # maximum number of dispatches in one submission
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim")  # lw_entry of recorder.h
+DISPATCH: Final = struct.Struct("<16I")  # lw_dispatch of recorder.h
+PIPELINE_BYTES: Final = 16  # the first members of lw_dispatch, which select a pipeline
+BUFFERS: Final = slice(32, 64)  # the last member
+PARAMETER_BYTES: Final = 256  # of a dispatch
+BATCH: Final = 64  # maximum number of dispatches in a batch
+MAX_BIND_GROUPS: Final = 4096  # kept for later dispatches with the same buffers
+STAGING_BYTES: Final = 1 << 20  # size of the buffer that reads of at most this size share
+SPIN_SECONDS: Final = 1e-3  # how long a read polls without a pause; short ones return sooner that way
+PAUSE_SECONDS: Final = 1e-4
+
+_lib, _ffi = native.lib, native.ffi
+_LOST: Final = re.compile(r"\blost\b", re.IGNORECASE)
 
 
 @functools.cache
@@ -28,114 +50,213 @@ def adapters() -> tuple[Any, ...]:
     return tuple(adapter for adapter in every if adapter.info["backend_type"] != "OpenGL")
 
 
-@contextlib.contextmanager
-def _translate_errors(action: str) -> Iterator[None]:
-    try:
-        yield
-    except wgpu.GPUOutOfMemoryError as error:
-        raise OutOfMemoryError(f"wgpu: out of memory when {action}; free tensors on this device") from error
-    except wgpu.GPUError as error:
-        raise DeviceError(f"wgpu: error when {action}: {error}") from error
-
-
-class DesktopDevice:
-    """Implements Device with wgpu-py."""
+class Player:
+    """Creates buffers on a device, copies from and to them, and runs dispatches. The extension holds `lock` while it
+    calls any method but create()."""
 
     def __init__(self, adapter: Any) -> None:
+        self.lost = ""  # why the device is lost, "" while it is not
+        self.lock = threading.RLock()
         limits = adapter.limits
         names = ("max-buffer-size", "max-storage-buffer-binding-size")
-        with _translate_errors(f"opening {adapter.info['device']}"):
+        with self._translated(f"opening {adapter.info['device']}"):
             self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
-        self.limits = Limits(
-            buffer=limits["max-buffer-size"],
-            binding=limits["max-storage-buffer-binding-size"],
-            groups=self._device.limits["max-compute-workgroups-per-dimension"],
-        )
+        self.max_groups: int = self._device.limits["max-compute-workgroups-per-dimension"]
+        self.max_buffer: int = min(limits[name] for name in names) // 4 * 4
         self._queue = self._device.queue
-        self._modules: dict[str, Any] = {}
-        self._layouts: dict[tuple[Access, ...], Any] = {}
-        self._parameters = self._device.create_buffer(
-            size=SLOTS * PARAMETER_BYTES, usage=wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
-        )
+        self._buffers: dict[int, Any] = {}
+        self._pipelines: dict[bytes, tuple[Any, tuple[int, bool]]] = {}
+        self._modules: dict[int, tuple[shaders.Shader, Any]] = {}
+        self._layouts: dict[tuple[int, bool], Any] = {}
+        self._bind_groups: dict[tuple[tuple[int, bool], bytes], Any] = {}
+        self._staging: Any = None
+        usage = wgpu.BufferUsage
+        self._parameters = self._device.create_buffer(size=BATCH * PARAMETER_BYTES, usage=usage.UNIFORM | usage.COPY_DST)
+        # bound where a dispatch has no buffer
+        self._unread, self._unwritten = (self._device.create_buffer(size=16, usage=usage.STORAGE) for _ in range(2))
 
-    def buffer(self, size: int) -> Any:
-        """Allocates a buffer."""
+    def create(self, number: int, size: int) -> None:
+        """Creates the buffer with this number. Raises OutOfMemoryError."""
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
-        with _translate_errors(f"allocating {size} bytes"):
-            return self._device.create_buffer(size=size, usage=usage)
+        with self._translated(f"allocating {size} bytes"):
+            self._buffers[number] = self._device.create_buffer(size=size, usage=usage)
 
-    def destroy(self, buffer: Any) -> None:
-        """Frees a buffer."""
-        buffer.destroy()
+    def destroy(self, number: int) -> None:
+        """Destroys a buffer, which no dispatch uses that is still to be played."""
+        self._bind_groups.clear()  # bind groups refer to buffers
+        self._buffers.pop(number).destroy()
 
-    def write(self, buffer: Any, offset: int, data: memoryview) -> None:
-        """Copies bytes from the host to the device."""
-        with _translate_errors(f"writing {data.nbytes} bytes"):
-            self._queue.write_buffer(buffer, offset, data)
+    def write(self, number: int, offset: int, data: memoryview) -> None:
+        """Copies bytes from the host to a buffer. Offset and size are multiples of 4."""
+        with self._translated(f"writing {data.nbytes} bytes"), _captured():
+            source = _ffi.from_buffer(data)
+            _lib.wgpuQueueWriteBuffer(
+                self._queue._internal, self._buffers[number]._internal, offset, source, data.nbytes
+            )
 
-    def read(self, buffer: Any, offset: int, into: memoryview) -> None:
-        """Waits for submitted commands and copies bytes from the device to the host."""
-        with _translate_errors(f"reading {into.nbytes} bytes"):
-            into[:] = self._queue.read_buffer(buffer, offset, into.nbytes).cast("B")
+    def read(self, number: int, offset: int, into: memoryview) -> None:
+        """Waits for all dispatches, and copies bytes of a buffer to the host. Offset and size are multiples of 4."""
+        size = into.nbytes
+        with self._translated(f"reading {size} bytes"):
+            staging = self._staging if self._staging and size <= STAGING_BYTES else self._new_staging(size)
+            self._staging = None  # an exception leaves a buffer that cannot be mapped again
+            with _captured():
+                encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
+                source = self._buffers[number]._internal
+                _lib.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, offset, staging._internal, 0, size)
+                self._submit(encoder)
+                self._map(staging, size)
+                mapped = _lib.wgpuBufferGetConstMappedRange(staging._internal, 0, size)
+                into[:] = _ffi.buffer(mapped, size)
+                _lib.wgpuBufferUnmap(staging._internal)
+        if size <= STAGING_BYTES:
+            self._staging = staging
+        else:
+            staging.destroy()
 
-    def pipeline(
-        self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
-    ) -> Any:
-        """Compiles an entry point. A module is parsed once for all of its entry points."""
-        with _translate_errors(f"compiling {label}"):
-            if label not in self._modules:
-                self._modules[label] = self._device.create_shader_module(label=label, code=source)
-            layout = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(tuple(access))])
-            stage = {"module": self._modules[label], "entry_point": entry, "constants": dict(constants)}
-            pipeline = self._device.create_compute_pipeline(label=label, layout=layout, compute=stage)
-        return pipeline, tuple(access)
+    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
+        """Submits recorded dispatches. Returns the positions of those that cannot run, with the reasons."""
+        failures: list[tuple[int, str]] = []
+        steps = []
+        for position in range(len(dispatches) // DISPATCH.size):
+            dispatch = dispatches[position * DISPATCH.size : (position + 1) * DISPATCH.size]
+            try:
+                pipeline, layout = self._pipelines.get(dispatch[:PIPELINE_BYTES]) or self._pipeline(dispatch)
+                group = self._bind_groups.get((layout, dispatch[BUFFERS])) or self._bind(layout, dispatch[BUFFERS])
+            except DeviceError as error:
+                failures.append((position, str(error)))
+                continue
+            steps.append((pipeline._internal, group._internal, position, dispatch))
+        with self._translated("submitting work"), _captured():
+            self._encode(steps, parameters)
+        return failures
 
-    def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """Creates a bind group."""
-        access: tuple[Access, ...] = pipeline[1]
-        entries = [
-            {"binding": position, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
-            for position, (use, buffer) in enumerate(zip(access, buffers, strict=True))
-            if use
-        ]
-        parameters = {"buffer": self._parameters, "offset": 0, "size": PARAMETER_BYTES}
-        entries.append({"binding": len(access), "resource": parameters})
-        with _translate_errors("binding buffers"):
-            return self._device.create_bind_group(layout=self._layout(access), entries=entries)
+    def _encode(self, steps: list[tuple[Any, Any, int, bytes]], parameters: bytes) -> None:
+        _lib.wgpuQueueWriteBuffer(
+            self._queue._internal, self._parameters._internal, 0, _ffi.from_buffer(parameters), len(parameters)
+        )
+        encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
+        running = _lib.wgpuCommandEncoderBeginComputePass(encoder, _ffi.NULL)
+        current, offset = None, _ffi.new("uint32_t[1]")
+        for pipeline, group, position, dispatch in steps:
+            if pipeline is not current:
+                _lib.wgpuComputePassEncoderSetPipeline(running, pipeline)
+                current = pipeline
+            offset[0] = position * PARAMETER_BYTES
+            _lib.wgpuComputePassEncoderSetBindGroup(running, 0, group, 1, offset)
+            _lib.wgpuComputePassEncoderDispatchWorkgroups(running, *DISPATCH.unpack(dispatch)[4:7])
+        _lib.wgpuComputePassEncoderEnd(running)
+        _lib.wgpuComputePassEncoderRelease(running)
+        self._submit(encoder)
 
-    def submit(self, commands: Sequence[Command], parameters: bytes) -> None:
-        """Submits the commands in one command buffer, in which consecutive dispatches share a compute pass."""
-        with _translate_errors("submitting work"):
-            if parameters:
-                self._queue.write_buffer(self._parameters, 0, parameters)
-            encoder = self._device.create_command_encoder()
-            running = current = None
-            for command in commands:
-                if isinstance(command, Copy):
-                    if running:
-                        running.end()
-                        running = current = None
-                    encoder.copy_buffer_to_buffer(command.source, 0, command.target, 0, command.size)
-                    continue
-                running = running or encoder.begin_compute_pass()
-                if command.pipeline is not current:
-                    current = command.pipeline
-                    running.set_pipeline(current[0])
-                running.set_bind_group(0, command.bindings, [command.slot * PARAMETER_BYTES])
-                running.dispatch_workgroups(*command.groups)
-            if running:
-                running.end()
-            self._queue.submit([encoder.finish()])
+    def _submit(self, encoder: Any) -> None:
+        commands = _ffi.new("WGPUCommandBuffer[1]", [_lib.wgpuCommandEncoderFinish(encoder, _ffi.NULL)])
+        _lib.wgpuCommandEncoderRelease(encoder)
+        _lib.wgpuQueueSubmit(self._queue._internal, 1, commands)
+        _lib.wgpuCommandBufferRelease(commands[0])
 
-    def _layout(self, access: tuple[Access, ...]) -> Any:
-        if access not in self._layouts:
-            kinds = {"read": "read-only-storage", "read_write": "storage"}
-            entries: list[dict[str, Any]] = [
-                {"binding": position, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": kinds[use]}}
-                for position, use in enumerate(access)
-                if use
+    def _new_staging(self, size: int) -> Any:
+        usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.MAP_READ
+        return self._device.create_buffer(size=max(size, STAGING_BYTES), usage=usage)
+
+    def _map(self, staging: Any, size: int) -> None:
+        """Maps a buffer, and so waits for all submitted work. Ctrl-C ends the wait."""
+        statuses: list[int] = []
+        messages: list[str] = []
+
+        @_ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")
+        def mapped(status: int, message: Any, _first: Any, _second: Any) -> None:
+            messages.append(native.from_c_string_view(message))
+            statuses.append(status)
+
+        info = _ffi.new(
+            "WGPUBufferMapCallbackInfo *", {"mode": _lib.WGPUCallbackMode_AllowProcessEvents, "callback": mapped}
+        )
+        _lib.wgpuBufferMapAsync(staging._internal, _lib.WGPUMapMode_Read, 0, size, info[0])
+        began = time.perf_counter()
+        while not statuses:
+            _lib.wgpuDevicePoll(self._device._internal, False, _ffi.NULL)
+            if not statuses and time.perf_counter() - began > SPIN_SECONDS:
+                time.sleep(PAUSE_SECONDS)
+        if statuses[0] != _lib.WGPUMapAsyncStatus_Success:
+            raise wgpu.GPUError(messages[0] or f"mapping a buffer failed with status {statuses[0]}")
+
+    def _pipeline(self, dispatch: bytes) -> tuple[Any, tuple[int, bool]]:
+        """Compiles the pipeline that a dispatch needs. A module is parsed once for all of its pipelines."""
+        kernel, entry, sources, ndim = DISPATCH.unpack(dispatch)[:4]
+        shader = self._modules[kernel][0] if kernel in self._modules else shaders.load(kernel)
+        layout = (shader.inputs, shader.has_scratch)
+        constants = {"lw_sources": sources, "lw_ndim": ndim}
+        with self._translated(f"compiling {shader.kernel}"):
+            if kernel not in self._modules:
+                module = self._device.create_shader_module(label=shader.kernel, code=shader.source)
+                self._modules[kernel] = shader, module
+            stage = {
+                "module": self._modules[kernel][1],
+                "entry_point": ENTRIES[entry],
+                "constants": {name: value for name, value in constants.items() if f"override {name}:" in shader.source},
+            }
+            whole = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(layout)])
+            pipeline = self._device.create_compute_pipeline(label=shader.kernel, layout=whole, compute=stage)
+        self._pipelines[dispatch[:PIPELINE_BYTES]] = pipeline, layout
+        return pipeline, layout
+
+    def _layout(self, layout: tuple[int, bool]) -> Any:
+        """Returns the layout of the bindings of modules with so many inputs, with or without scratch memory."""
+        if layout not in self._layouts:
+            inputs, has_scratch = layout
+            kinds = ["read-only-storage"] * inputs + ["storage"] * (1 + has_scratch)
+            buffers: list[dict[str, Any]] = [{"type": kind} for kind in kinds]
+            buffers.append({"type": "uniform", "has_dynamic_offset": True, "min_binding_size": PARAMETER_BYTES})
+            entries = [
+                {"binding": position, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": buffer}
+                for position, buffer in enumerate(buffers)
             ]
-            parameters = {"type": "uniform", "has_dynamic_offset": True, "min_binding_size": PARAMETER_BYTES}
-            entries.append({"binding": len(access), "visibility": wgpu.ShaderStage.COMPUTE, "buffer": parameters})
-            self._layouts[access] = self._device.create_bind_group_layout(entries=entries)
-        return self._layouts[access]
+            self._layouts[layout] = self._device.create_bind_group_layout(entries=entries)
+        return self._layouts[layout]
+
+    def _bind(self, layout: tuple[int, bool], numbers: bytes) -> Any:
+        """Creates a bind group for the buffers with these numbers; 0 is no buffer."""
+        inputs, has_scratch = layout
+        buffers = [
+            self._buffers[number] if number else self._unread if position < inputs else self._unwritten
+            for position, number in enumerate(struct.unpack("<8I", numbers)[: inputs + 1 + has_scratch])
+        ]
+        resources = [{"buffer": buffer, "offset": 0, "size": buffer.size} for buffer in buffers]
+        resources.append({"buffer": self._parameters, "offset": 0, "size": PARAMETER_BYTES})
+        entries = [{"binding": position, "resource": resource} for position, resource in enumerate(resources)]
+        if len(self._bind_groups) >= MAX_BIND_GROUPS:
+            self._bind_groups.clear()
+        with self._translated("binding buffers"):
+            group = self._device.create_bind_group(layout=self._layout(layout), entries=entries)
+        self._bind_groups[layout, numbers] = group
+        return group
+
+    @contextlib.contextmanager
+    def _translated(self, action: str) -> Iterator[None]:
+        """Raises errors of wgpu as Lanewise's. Notes a loss of the device."""
+        try:
+            yield
+        except wgpu.GPUOutOfMemoryError as error:
+            raise OutOfMemoryError(f"out of memory when {action}") from error
+        except (wgpu.GPUError, RuntimeError) as error:
+            text = " ".join(str(error).split())
+            if _LOST.search(text):
+                self.lost = self.lost or text
+            raise DeviceError(f"error when {action}: {text}") from error
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[None]:
+    """Raises an error that calls of the C library report inside the block."""
+    native.error_handler.capture("lanewise")
+    try:
+        yield
+    finally:
+        caught = native.error_handler.release("lanewise")
+    if caught:
+        kind, message = caught
+        raise _ERRORS.get(kind, wgpu.GPUError)(message)
+
+
+_ERRORS: Final = {"OutOfMemory": wgpu.GPUOutOfMemoryError, "Validation": wgpu.GPUValidationError}

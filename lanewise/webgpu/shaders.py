@@ -3,52 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from lanewise.errors import BackendError
+from lanewise.errors import LibraryError
 
-__all__ = ["FILE", "Shader", "kernel_names", "load"]
+__all__ = ["FILE", "Shader", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
 
 @dataclass(frozen=True, slots=True)
 class Shader:
-    """The WGSL module of one kernel, with metadata from its generator (contracts/generator/wgsl.py)."""
+    """The WGSL module of one kernel."""
 
     kernel: str
     source: str
     inputs: int
-    item_bytes: int  # size of an element of the result
-    in_place: bool  # whether the module has an entry point for a result that overwrites the first input
-    scratch_bytes: int  # size of the partial result of one block, in a reduction
+    has_scratch: bool  # whether a buffer of scratch memory is bound after the result
 
 
-def load(file: Path, kernel: str, kind: str) -> Shader:
-    """Returns the module of a kernel. Raises BackendError if there is none."""
-    declarations, modules = _read(file)
-    if kernel not in modules:
-        hint = "move the operands to the CPU with .to()" if file.exists() else f"build the package: {file} is missing"
-        raise BackendError(f"{kernel}: wgpu has no shader for this kernel (kind {kind}); {hint}")
-    facts, own = modules[kernel]
+def load(index: int) -> Shader:
+    """Returns the module of the kernel with this index in the table of kernels. Raises LibraryError without a file."""
+    declarations, modules = _read(FILE)
+    facts, own = modules[index]
     source = "".join((*(declarations[name] for name in facts["uses"]), own))
-    return Shader(source=source, **{name: value for name, value in facts.items() if name != "uses"})
-
-
-def kernel_names(file: Path) -> Collection[str]:
-    """Returns the kernels that have a module."""
-    return _read(file)[1].keys()
+    return Shader(facts["kernel"], source, facts["inputs"], bool(facts["scratch_bytes"]))
 
 
 @cache
-def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
+def _read(file: Path) -> tuple[dict[str, str], dict[int, tuple[dict[str, Any], str]]]:
     """Returns the declarations that modules share, by name, and for each kernel its metadata and its module without
     these declarations. Each part of the file starts with its metadata, in a comment, and has no other comments."""
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LibraryError(f"{file}: cannot be read: {error}; reinstall lanewise") from None
     declarations, modules = {}, {}
     for part in text.split("//")[1:]:
         line, _, source = part.partition("\n")
@@ -56,5 +48,5 @@ def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], s
         if "declares" in facts:
             declarations[facts["declares"]] = source
         else:
-            modules[facts["kernel"]] = facts, source
+            modules[facts["index"]] = facts, source
     return declarations, modules

@@ -10,8 +10,9 @@ typedef struct lw_pool lw_pool;
 typedef struct lw_device lw_device;
 typedef struct lw_flight lw_flight;
 
-/* What goes wrong is reported by a status: LW_NO_MEMORY, or LW_DEVICE_ERROR with a message in lw_device.message. After
- * a loss, is_lost is set, and every function but `release` returns LW_DEVICE_ERROR. */
+/* What goes wrong is reported by a status: LW_NO_MEMORY or LW_DEVICE_ERROR, with a message in lw_device.message, or
+ * LW_INTERRUPTED with an error of Python set. After a loss, is_lost is set, and every function but `release` returns
+ * LW_DEVICE_ERROR. */
 struct lw_device {
     const char *name; /* of the backend */
 
@@ -19,7 +20,8 @@ struct lw_device {
      * be those of the GPU, or stand for a buffer and an offset, in a range where the host has no memory. */
     lw_status (*allocate)(lw_device *device, size_t bytes, char **data);
     void (*release)(lw_device *device, char *data, size_t bytes); /* earlier launches may still use it */
-    /* Copy between the host and the device, in the order of the launches. `read` waits until it is done. */
+    /* Copy between the host and the device, in the order of the launches. `to` is the start of a block for write(), which
+     * may overwrite up to 3 bytes behind its end. `read` waits until it is done. */
     lw_status (*write)(lw_device *device, char *to, const void *from, size_t bytes);
     lw_status (*read)(lw_device *device, void *to, const char *from, size_t bytes);
     /* Runs the kernel of a plan after all earlier launches and writes. Inputs are in the plan's operands, each an
@@ -30,7 +32,7 @@ struct lw_device {
 
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
     int is_lost;
-    char message[128];
+    char message[400];
     /* for storage.c and device.c */
     lw_pool *pool;
     lw_flight *flight;

@@ -153,18 +153,22 @@ int lw_check_device(const lw_device *device, lw_status status) {
     if (status == LW_OK) {
         return 0;
     }
+    if (status == LW_INTERRUPTED) { /* with an error set */
+        return -1;
+    }
     if (status == LW_NO_MEMORY) {
-        return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left; use smaller tensors, or release some",
-                         device->name);
+        return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left%s%s; use smaller tensors, or release some",
+                         device->name, device->message[0] ? ": " : "", device->message);
     }
     int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
     return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s", device->name, device->is_lost ? "was lost" : "failed",
                      device->message, can_reset ? "; open it again with lw.reset()" : "");
 }
 
-static lw_storage *raise_no_memory(int64_t bytes) {
-    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes; use smaller arrays, or release some",
-             (long long)bytes);
+static lw_storage *raise_no_memory(const lw_device *device, int64_t bytes) {
+    const char *reason = device ? device->message : "";
+    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes%s%s%s%s; use smaller arrays, or release some",
+             (long long)bytes, device ? " on " : "", device ? device->name : "", reason[0] ? ": " : "", reason);
     return NULL;
 }
 
@@ -200,12 +204,12 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
         storage = allocate(device, class_bytes, &status);
         pool->retry_count += storage != NULL;
     }
-    if (status == LW_DEVICE_ERROR) {
+    if (status != LW_OK && status != LW_NO_MEMORY) {
         lw_check_device(device, status);
         return NULL;
     }
     if (!storage) {
-        return raise_no_memory(bytes);
+        return raise_no_memory(device, bytes);
     }
     pool->reserved_bytes += (int64_t)class_bytes;
     pool->system_allocation_count++;
@@ -215,7 +219,7 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
 
 lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
     if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
-        return raise_no_memory(bytes);
+        return raise_no_memory(NULL, bytes);
     }
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
@@ -236,7 +240,7 @@ lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *)) {
     lw_storage *storage = malloc(sizeof(lw_storage));
     if (!storage) {
-        return raise_no_memory(sizeof *storage);
+        return raise_no_memory(NULL, sizeof *storage);
     }
     *storage = (lw_storage){.references = 1, .data = data, .bytes = bytes, .read_only = read_only, .size_class = -1};
     storage->release = release;

@@ -5,7 +5,7 @@ override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 
 @compute @workgroup_size(lw_group)
-fn $entry(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let step = groups.x * lw_group * $per_word;
     for (var first = id.x * $per_word; first < lw.count; first += step) {
         let whole = lw.packed != 0u && lw.count - first >= $per_word;
@@ -21,7 +21,7 @@ fn $entry(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups)
             }
         }
         if (whole) {
-            atomicStore(&$out[(lw.offsets.$component + first * $item_bytes) >> 2u], word);
+            atomicStore(&out_buffer[(lw.offsets.$component + first * $item_bytes) >> 2u], word);
         }
     }
 }

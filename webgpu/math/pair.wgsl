@@ -29,3 +29,42 @@ fn lw_pair_add(a: LwPair, b: LwPair) -> LwPair {
     }
     return lw_two_sum(sum.high, low);
 }
+
+// Returns a * b exactly, unless it overflows or underflows. Source: Dekker, 1971, mul12. Each factor is split in two
+// halves of 12 bits, whose products are exact.
+fn lw_two_product(a: f32, b: f32) -> LwPair {
+    let product = lw_rounded(a * b);
+    let a_high = lw_upper_half(a);
+    let b_high = lw_upper_half(b);
+    let a_low = lw_rounded(a - a_high);
+    let b_low = lw_rounded(b - b_high);
+    let error = lw_rounded(lw_rounded(a_high * b_high) - product);
+    let inner = lw_rounded(lw_rounded(error + lw_rounded(a_high * b_low)) + lw_rounded(a_low * b_high));
+    return LwPair(product, lw_rounded(inner + lw_rounded(a_low * b_low)));
+}
+
+// x with the lower 12 bits of its fraction cleared.
+fn lw_upper_half(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
+}
+
+// a * b with a relative error of about 2^-46.
+fn lw_pair_multiply(a: LwPair, b: LwPair) -> LwPair {
+    let product = lw_two_product(a.high, b.high);
+    let cross = lw_rounded(lw_rounded(a.high * b.low) + lw_rounded(a.low * b.high));
+    return lw_two_sum(product.high, lw_rounded(product.low + cross));
+}
+
+// a float64, as bits, times 2^k: the sum of its first 24 bits and of the others. The result must be in the range of
+// float32; what is below is 0.
+fn lw_pair_of_float64(x: vec2<u32>, k: i32) -> LwPair {
+    let exponent = i32(lw_magnitude_bits_float64(x).y >> 20u) - 1023 + k;
+    if (exponent < -100) {
+        return LwPair(0.0, 0.0);
+    }
+    let fraction = lw_shift_left_wide(x & lw_FRACTION_BITS_FLOAT64, 11u); // the leading bit would be bit 31 of .y
+    let first = f32((fraction.y | 0x80000000u) >> 8u);
+    let others = f32(((fraction.y & 0xffu) << 21u) | (fraction.x >> 11u));
+    let sign = select(1.0, -1.0, x.y >> 31u == 1u);
+    return LwPair(sign * lw_scale(first, exponent - 23), sign * select(lw_scale(others, exponent - 52), 0.0, others == 0.0));
+}

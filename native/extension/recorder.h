@@ -1,0 +1,69 @@
+/* Records dispatches of WGSL kernels, and hands them in batches to a player: the Python object that calls WebGPU
+ * (lanewise/webgpu/desktop.py). */
+#pragma once
+
+#include "addresses.h"
+#include "device.h"
+#include "pyabi.h"
+
+enum {
+    LW_BATCH = 64,           /* number of dispatches that are handed over at once */
+    LW_PARAMETER_WORDS = 64, /* of a dispatch: 256 bytes, the largest alignment that an adapter may require */
+    LW_MAX_BINDINGS = 8,
+};
+
+/* The entry points of WGSL modules; desktop.py has their names in the same order. */
+typedef enum lw_entry { LW_ENTRY_MAIN, LW_ENTRY_BLOCKS, LW_ENTRY_COMBINE, LW_ENTRY_CLEAR, LW_ENTRY_CLAIM } lw_entry;
+
+/* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */
+typedef enum lw_source_of_input { LW_FROM_BUFFER, LW_FROM_NUMBER, LW_FROM_RESULT, LW_FROM_NOWHERE } lw_source_of_input;
+
+/* One dispatch. The player reads this struct as 16 words. The first four select a pipeline. */
+typedef struct lw_dispatch {
+    uint32_t kernel; /* index in lw_kernels */
+    uint32_t entry;
+    uint32_t sources; /* lw_sources */
+    uint32_t ndim;    /* lw_ndim, or 0 if the kernel does not have it */
+    uint32_t groups[3];
+    uint32_t unused;
+    /* numbers of the blocks in the order of the bindings, or 0; lw_record() fills them in */
+    uint32_t buffers[LW_MAX_BINDINGS];
+} lw_dispatch;
+
+/* Limits of a device; 0 is none. */
+typedef struct lw_limits {
+    uint32_t groups; /* along each dimension of a dispatch */
+    size_t buffer;   /* bytes of a buffer */
+    size_t budget;   /* bytes of all buffers */
+} lw_limits;
+
+typedef struct lw_recorder {
+    lw_device device; /* must be first; its functions cast */
+    lw_limits limits;
+    PyObject *player, *lock;
+    lw_addresses addresses;
+    size_t allocated; /* bytes of all buffers */
+    int64_t batch;    /* number of the batch that is being recorded */
+    int count;        /* dispatches in it */
+    lw_dispatch dispatches[LW_BATCH];
+    uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
+    int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
+    uint32_t *released;         /* numbers of the blocks to destroy after this batch */
+    size_t released_count, released_capacity;
+} lw_recorder;
+
+/* Takes over no references: adds its own to the player. Returns NULL with an error set on failure. */
+lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits);
+void lw_recorder_free(lw_recorder *recorder); /* before it has been used */
+
+/* Five functions of lw_device. */
+lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data);
+void lw_recorder_release(lw_device *device, char *data, size_t bytes);
+lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes);
+lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t bytes);
+lw_status lw_recorder_flush(lw_device *device);
+
+/* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch when
+ * it is full. */
+lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const char *const *bindings,
+                    const uint32_t *parameters, int64_t launch);

@@ -1,0 +1,81 @@
+/* The device of WebGPU, whose launches become dispatches that a player runs. */
+#include "devices.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include "lanewise_table.h"
+#include "module.h"
+#include "shader.h"
+#include "webgpu_launch.h"
+
+static lw_webgpu_launcher *const launchers[LW_KIND_COUNT] = {
+    [LW_KIND_ELEMENTWISE] = lw_webgpu_elementwise,
+    [LW_KIND_CAST] = lw_webgpu_elementwise,
+    [LW_KIND_REDUCTION] = lw_webgpu_reduction,
+    [LW_KIND_INDEX_REDUCTION] = lw_webgpu_reduction,
+    [LW_KIND_ROWS] = lw_webgpu_rows,
+    [LW_KIND_MATRIX] = lw_webgpu_matrix,
+    [LW_KIND_WINDOW] = lw_webgpu_window,
+    [LW_KIND_ATTENTION] = lw_webgpu_attention,
+    [LW_KIND_ROTATION] = lw_webgpu_rotation,
+    [LW_KIND_GATHER] = lw_webgpu_gather,
+    [LW_KIND_SEARCH] = lw_webgpu_search,
+    [LW_KIND_CREATION] = lw_webgpu_creation,
+};
+
+static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number) {
+    if (device->is_lost) {
+        return LW_DEVICE_ERROR;
+    }
+    lw_webgpu_launch launch = {.recorder = (lw_recorder *)device,
+                               .plan = plan,
+                               .number = number,
+                               .outputs = outputs,
+                               .dispatch = {.kernel = (uint32_t)plan->kernel, .groups = {1, 1, 1}}};
+    return launchers[plan->operation->kind](&launch);
+}
+
+/* Returns which kernels have a module, as lw_device.kernels. */
+static const uint8_t *kernels_with_shader(void) {
+    static uint8_t exists[LW_KERNEL_COUNT];
+    for (int i = 0; i < LW_KERNEL_COUNT; i++) {
+        exists[i] = lw_shaders[i].exists;
+    }
+    return exists;
+}
+
+/* open_webgpu(player, groups, buffer, budget): makes a device that of the backend wgpu. The numbers are those of
+ * lw_limits. */
+static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    long long numbers[3] = {0};
+    for (int i = 0; i < 3 && count == 4; i++) {
+        numbers[i] = PyLong_AsLongLong(arguments[i + 1]);
+    }
+    if (count != 4 || PyErr_Occurred()) {
+        PyErr_Clear();
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget)");
+    }
+    lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2]};
+    lw_recorder *recorder = lw_recorder_new(arguments[0], &limits);
+    if (!recorder) {
+        return NULL;
+    }
+    recorder->device = (lw_device){.name = "wgpu",
+                                   .allocate = lw_recorder_allocate,
+                                   .release = lw_recorder_release,
+                                   .write = lw_recorder_write,
+                                   .read = lw_recorder_read,
+                                   .launch = launch_plan,
+                                   .flush = lw_recorder_flush,
+                                   .kernels = kernels_with_shader()};
+    if (lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
+        lw_recorder_free(recorder);
+        return NULL;
+    }
+    return Py_NewRef(Py_None);
+}
+
+PyMethodDef lw_webgpu_functions[] = {
+    {"open_webgpu", (PyCFunction)(void *)open_webgpu, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

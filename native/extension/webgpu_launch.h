@@ -1,0 +1,43 @@
+/* Launches of plans on WebGPU: how the layout and the parameters of a plan become dispatches of WGSL kernels. */
+#pragma once
+
+#include "plan.h"
+#include "recorder.h"
+
+enum {
+    LW_WGSL_OPERANDS = 4, /* of most kernels, the result included: one per component of a vec4 */
+    LW_WGSL_GROUP = 256   /* invocations of a workgroup, in kernels that compute element by element */
+};
+
+/* One launch, and the dispatch that is recorded next. */
+typedef struct lw_webgpu_launch {
+    lw_recorder *recorder;
+    const lw_plan *plan;
+    int64_t number;
+    char *const *outputs;
+    lw_dispatch dispatch;
+    const char *bindings[LW_MAX_BINDINGS];   /* the inputs, the result, the scratch memory */
+    uint32_t parameters[LW_PARAMETER_WORDS]; /* a struct of webgpu/kinds, with the offsets of the operands first */
+} lw_webgpu_launch;
+
+/* A launcher records what a plan of one kind needs. */
+typedef lw_status lw_webgpu_launcher(lw_webgpu_launch *launch);
+lw_webgpu_launcher lw_webgpu_elementwise, lw_webgpu_reduction, lw_webgpu_rows, lw_webgpu_matrix, lw_webgpu_window,
+    lw_webgpu_attention, lw_webgpu_rotation, lw_webgpu_gather, lw_webgpu_search, lw_webgpu_creation;
+
+/* Records the dispatch. */
+lw_status lw_webgpu_record(lw_webgpu_launch *launch);
+/* Records the dispatch with a workgroup for each `count`, but not more than the device allows: kernels loop. */
+lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count);
+uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups);
+/* Binds the operands, and fills in the offsets of the inputs. Returns that of the result. `numbers` is where inputs that
+ * are numbers go, or NULL if there are none. */
+uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]);
+/* Encodes the parameters of the operation: floats as float32, all others as int32. */
+void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t scalars[LW_WGSL_OPERANDS]);
+/* Sets the message of the error of a launch that is refused. Returns LW_DEVICE_ERROR. */
+lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message);
+lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch);
+/* Binds new scratch memory. Returns NULL with an error set on failure. The caller releases it once the dispatches that use
+ * it are recorded: later launches reuse it only after them. */
+lw_storage *lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes);

@@ -1,0 +1,196 @@
+/* Launches of kernels of matrices, windows and attention, each with its own layout in webgpu/kinds. */
+#include "webgpu_launch.h"
+#include <string.h>
+
+enum {
+    TILE = 64,           /* rows and columns of a tile */
+    GROUPS = 256,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
+    LEAST_DEPTH = 512,   /* of a part of k: with less, adding the parts costs more than it gains */
+    MOST_DEPTH = 1 << 15 /* software adapters end a loop after 2^16 rounds */
+};
+
+/* LwMatrixLayout of webgpu/kinds/matrix.wgsl. */
+typedef struct matrices {
+    uint32_t offsets[LW_WGSL_OPERANDS];
+    uint32_t scalars[LW_WGSL_OPERANDS];
+    uint32_t row_strides[LW_WGSL_OPERANDS];
+    uint32_t column_strides[LW_WGSL_OPERANDS];
+    uint32_t batch_shape[LW_MAX_NDIM];
+    uint32_t batch_strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
+    uint32_t m, n, k, batch_ndim, batch, parts, depth;
+} matrices;
+
+_Static_assert(sizeof(matrices) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters must have room");
+
+/* Returns the number of parts into which to split k. */
+static int64_t parts_of(int64_t tiles, int64_t k) {
+    int64_t least = (k + MOST_DEPTH - 1) / MOST_DEPTH, most = k / LEAST_DEPTH, parts = GROUPS / tiles;
+    parts = parts < most ? parts : most;
+    return parts > least ? parts : least > 1 ? least : 1;
+}
+
+/* Records the dispatches that compute the products of parts, and add them. */
+static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_t parts, int64_t batch) {
+    lw_storage *scratch = lw_webgpu_bind_scratch(launch, elements * parts * 4);
+    if (!scratch) {
+        return LW_INTERRUPTED; /* with an error set */
+    }
+    launch->dispatch.entry = LW_ENTRY_BLOCKS;
+    launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch * parts);
+    lw_status status = lw_webgpu_record(launch);
+    launch->dispatch.entry = LW_ENTRY_COMBINE;
+    launch->dispatch.groups[1] = launch->dispatch.groups[2] = 1;
+    int64_t groups = (elements + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP;
+    status = status == LW_OK ? lw_webgpu_record_groups(launch, groups) : status;
+    lw_storage_release(scratch);
+    return status;
+}
+
+lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
+    const lw_plan *plan = launch->plan;
+    const lw_matrix_layout *layout = &plan->matrix;
+    matrices *parameters = (matrices *)launch->parameters;
+    int64_t batch = 1;
+    for (int axis = 0; axis < layout->batch_ndim; axis++) {
+        batch *= layout->batch_shape[axis];
+        parameters->batch_shape[axis] = (uint32_t)layout->batch_shape[axis];
+        for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+            parameters->batch_strides[axis][i] = (uint32_t)layout->batch_strides[i][axis];
+        }
+    }
+    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+        parameters->row_strides[i] = (uint32_t)layout->row_strides[i];
+        parameters->column_strides[i] = (uint32_t)layout->column_strides[i];
+    }
+    int64_t m = layout->m, n = layout->n, k = layout->k;
+    if (batch * m * n > INT32_MAX || batch * m * k > INT32_MAX || batch * k * n > INT32_MAX) {
+        return lw_webgpu_refuse_size(launch);
+    }
+    launch->parameters[launch->plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
+    lw_webgpu_encode_scalars(plan, parameters->scalars);
+    parameters->m = (uint32_t)m;
+    parameters->n = (uint32_t)n;
+    parameters->k = (uint32_t)k;
+    parameters->batch_ndim = (uint32_t)layout->batch_ndim;
+    parameters->batch = (uint32_t)batch;
+    int64_t columns = (n + TILE - 1) / TILE, rows = (m + TILE - 1) / TILE, parts = parts_of(columns * rows * batch, k);
+    parameters->parts = (uint32_t)parts;
+    parameters->depth = (uint32_t)((k + parts - 1) / parts);
+    launch->dispatch.groups[0] = lw_webgpu_at_most(launch, columns);
+    launch->dispatch.groups[1] = lw_webgpu_at_most(launch, rows);
+    launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch);
+    return parts > 1 ? record_parts(launch, batch * m * n, parts, batch) : lw_webgpu_record(launch);
+}
+
+/* LwWindowLayout of webgpu/kinds/window.wgsl. */
+typedef struct windows {
+    uint32_t offsets[LW_WGSL_OPERANDS];
+    uint32_t scalars[LW_WGSL_OPERANDS];
+    uint32_t strides[LW_WGSL_OPERANDS][4];
+    uint32_t in_size[2], out_size[2], kernel_size[2], stride[2], padding[2], dilation[2];
+    uint32_t out_channels, channels, outputs, count;
+} windows;
+
+lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
+    const lw_window_layout *layout = &launch->plan->window;
+    windows *parameters = (windows *)launch->parameters;
+    int64_t count = layout->batch * layout->out_channels * layout->out_size[0] * layout->out_size[1];
+    if (count > INT32_MAX) {
+        return lw_webgpu_refuse_size(launch);
+    }
+    launch->parameters[launch->plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
+    lw_webgpu_encode_scalars(launch->plan, parameters->scalars);
+    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+        for (int axis = 0; axis < 4; axis++) {
+            parameters->strides[i][axis] = (uint32_t)layout->strides[i][axis];
+        }
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        parameters->in_size[axis] = (uint32_t)layout->in_size[axis];
+        parameters->out_size[axis] = (uint32_t)layout->out_size[axis];
+        parameters->kernel_size[axis] = (uint32_t)layout->kernel_size[axis];
+        parameters->stride[axis] = (uint32_t)layout->stride[axis];
+        parameters->padding[axis] = (uint32_t)layout->padding[axis];
+        parameters->dilation[axis] = (uint32_t)layout->dilation[axis];
+    }
+    parameters->out_channels = (uint32_t)layout->out_channels;
+    parameters->channels = (uint32_t)(layout->in_channels / layout->groups);
+    parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
+    parameters->count = (uint32_t)count;
+    return lw_webgpu_record_groups(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+}
+
+enum { ATTENTION_NDIM = 4 /* dimensions of a batch in one dispatch */ };
+
+/* LwAttentionLayout of webgpu/kinds/attention.wgsl. */
+typedef struct attentions {
+    uint32_t offsets[LW_WGSL_OPERANDS]; /* of the inputs; `out` has that of the result */
+    uint32_t row_strides[LW_WGSL_OPERANDS];
+    uint32_t column_strides[LW_WGSL_OPERANDS];
+    uint32_t batch_shape[ATTENTION_NDIM];
+    uint32_t batch_strides[ATTENTION_NDIM][LW_WGSL_OPERANDS];
+    uint32_t out_strides[ATTENTION_NDIM];
+    uint32_t out, out_row_stride, out_column_stride, scale; /* the scale is a float32 */
+    uint32_t queries, keys, depth, value_depth, first, last, batch_ndim, count;
+    uint32_t numbers[LW_WGSL_OPERANDS][2];
+} attentions;
+
+_Static_assert(sizeof(attentions) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters must have room");
+
+/* Records a dispatch for each index of the batch's dimensions `axis` .. outer - 1. */
+static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer) {
+    const lw_attention_layout *layout = &launch->plan->attention;
+    attentions *parameters = (attentions *)launch->parameters;
+    if (axis == outer) {
+        return lw_webgpu_record_groups(launch, parameters->count);
+    }
+    attentions first = *parameters;
+    lw_status status = LW_OK;
+    for (int64_t index = 0; index < layout->batch_shape[axis] && status == LW_OK; index++) {
+        *parameters = first;
+        for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+            parameters->offsets[i] += (uint32_t)(index * layout->batch_strides[i][axis]);
+        }
+        parameters->out += (uint32_t)(index * layout->batch_strides[LW_WGSL_OPERANDS][axis]);
+        status = record_attention(launch, axis + 1, outer);
+    }
+    return status;
+}
+
+/* A workgroup computes the result of a query. */
+lw_status lw_webgpu_attention(lw_webgpu_launch *launch) {
+    const lw_attention_layout *layout = &launch->plan->attention;
+    attentions *parameters = (attentions *)launch->parameters;
+    int outer = layout->batch_ndim > ATTENTION_NDIM ? (int)layout->batch_ndim - ATTENTION_NDIM : 0;
+    int64_t count = layout->queries;
+    parameters->batch_ndim = (uint32_t)(layout->batch_ndim - outer);
+    for (uint32_t d = 0; d < parameters->batch_ndim; d++) {
+        int axis = outer + (int)d;
+        count *= layout->batch_shape[axis];
+        parameters->batch_shape[d] = (uint32_t)layout->batch_shape[axis];
+        parameters->out_strides[d] = (uint32_t)layout->batch_strides[LW_WGSL_OPERANDS][axis];
+        for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+            parameters->batch_strides[d][i] = (uint32_t)layout->batch_strides[i][axis];
+        }
+    }
+    if (count * layout->value_depth > INT32_MAX || layout->keys > INT32_MAX) {
+        return lw_webgpu_refuse_size(launch);
+    }
+    parameters->out = lw_webgpu_bind(launch, parameters->numbers);
+    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
+        parameters->row_strides[i] = (uint32_t)layout->row_strides[i];
+        parameters->column_strides[i] = (uint32_t)layout->column_strides[i];
+    }
+    parameters->out_row_stride = (uint32_t)layout->row_strides[LW_WGSL_OPERANDS];
+    parameters->out_column_stride = (uint32_t)layout->column_strides[LW_WGSL_OPERANDS];
+    float scale = (float)layout->scale;
+    memcpy(&parameters->scale, &scale, sizeof scale);
+    parameters->queries = (uint32_t)layout->queries;
+    parameters->keys = (uint32_t)layout->keys;
+    parameters->depth = (uint32_t)layout->depth;
+    parameters->value_depth = (uint32_t)layout->value_depth;
+    parameters->first = (uint32_t)layout->first;
+    parameters->last = (uint32_t)layout->last;
+    parameters->count = (uint32_t)count;
+    return record_attention(launch, 0, outer);
+}

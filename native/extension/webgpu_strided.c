@@ -1,0 +1,197 @@
+/* Launches of kernels whose layout is strided: LwLayout of webgpu/kinds/layout.wgsl. */
+#include "lanewise_operations.h"
+#include "lanewise_table.h"
+#include "math/double.h"
+#include "shader.h"
+#include "webgpu_launch.h"
+#include <string.h>
+
+enum { BLOCK = 4096 /* elements of a block of a reduction */ };
+
+static const double TURN = 6.283185307179586;
+
+/* LwLayout. Offsets and strides are in bytes modulo 2^32. */
+typedef struct strided {
+    uint32_t offsets[LW_WGSL_OPERANDS];
+    uint32_t scalars[LW_WGSL_OPERANDS];
+    uint32_t shape[LW_MAX_NDIM];
+    uint32_t strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
+    uint32_t count, packed, outer, ndim, length, blocks;
+    uint32_t numbers[LW_WGSL_OPERANDS - 1][2];
+} strided;
+
+_Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters of a dispatch must have room");
+
+static strided *parameters_of(lw_webgpu_launch *launch) { return (strided *)launch->parameters; }
+
+/* Returns whether the elements of an operand are contiguous and start at a word boundary, so that whole words of them
+ * can be written. */
+static int fills_words(const lw_layout *layout, int operand, uint32_t offset, int64_t item) {
+    int64_t step = item;
+    for (int axis = layout->ndim - 1; axis >= 0; axis--) {
+        if (layout->shape[axis] != 1 && layout->strides[operand][axis] != step) {
+            return 0;
+        }
+        step *= layout->shape[axis];
+    }
+    return offset % 4 == 0;
+}
+
+/* Binds the operands, and fills in the parameters. */
+static lw_status lay_out(lw_webgpu_launch *launch) {
+    const lw_plan *plan = launch->plan;
+    const lw_layout *layout = &plan->layout;
+    strided *parameters = parameters_of(launch);
+    int inputs = plan->operation->input_count;
+    int64_t count = 1, length = 1;
+    for (int axis = 0; axis < layout->ndim; axis++) {
+        *(axis < layout->ndim - layout->inner ? &count : &length) *= layout->shape[axis];
+        parameters->shape[axis] = (uint32_t)layout->shape[axis];
+        for (int i = 0; i <= inputs; i++) {
+            parameters->strides[axis][i] = (uint32_t)layout->strides[i][axis];
+        }
+    }
+    if (count * length > INT32_MAX) {
+        return lw_webgpu_refuse_size(launch);
+    }
+    parameters->offsets[inputs] = lw_webgpu_bind(launch, parameters->numbers);
+    lw_webgpu_encode_scalars(plan, parameters->scalars);
+    parameters->count = (uint32_t)count;
+    parameters->outer = (uint32_t)(layout->ndim - layout->inner);
+    parameters->ndim = (uint32_t)layout->ndim;
+    parameters->length = (uint32_t)length;
+    parameters->blocks = (uint32_t)((length + BLOCK - 1) / BLOCK);
+    parameters->packed = (uint32_t)fills_words(layout, inputs, parameters->offsets[inputs], lw_item_size(plan->dtype));
+    return LW_OK;
+}
+
+/* Records a dispatch with an invocation for each word of the result, but not more than one for each element. */
+static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
+    const strided *parameters = parameters_of(launch);
+    int64_t per_invocation = (item < 4 ? 4 / item : 1) * LW_WGSL_GROUP;
+    launch->dispatch.ndim = parameters->ndim;
+    return lw_webgpu_record_groups(launch, (parameters->count + per_invocation - 1) / per_invocation);
+}
+
+lw_status lw_webgpu_elementwise(lw_webgpu_launch *launch) {
+    lw_status status = lay_out(launch);
+    return status == LW_OK ? record_elements(launch, lw_item_size(launch->plan->dtype)) : status;
+}
+
+/* Records the dispatches that reduce each block of each row, and combine the results of a row's blocks. */
+static lw_status record_blocks(lw_webgpu_launch *launch, int64_t count, int64_t blocks) {
+    launch->dispatch.entry = LW_ENTRY_BLOCKS;
+    lw_status status = lw_webgpu_record_groups(launch, count * blocks);
+    launch->dispatch.entry = LW_ENTRY_COMBINE;
+    return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+}
+
+/* Rows of one block need one dispatch. For longer rows, the results of blocks go to scratch memory and are combined. */
+lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
+    lw_status status = lay_out(launch);
+    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
+    if (status != LW_OK || blocks <= 1) {
+        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+    }
+    lw_storage *scratch =
+        lw_webgpu_bind_scratch(launch, count * blocks * lw_shaders[launch->plan->kernel].scratch_bytes);
+    if (!scratch) {
+        return LW_INTERRUPTED; /* with an error set */
+    }
+    status = record_blocks(launch, count, blocks);
+    lw_storage_release(scratch);
+    return status;
+}
+
+/* A workgroup computes a row, or in prefix sums a block of one. If rows have several blocks, their sums go to scratch
+ * memory and are combined first. */
+lw_status lw_webgpu_rows(lw_webgpu_launch *launch) {
+    lw_status status = lay_out(launch);
+    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
+    int64_t scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
+    if (status != LW_OK || !scratch_bytes || blocks <= 1) {
+        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+    }
+    lw_storage *scratch = lw_webgpu_bind_scratch(launch, count * blocks * scratch_bytes);
+    if (!scratch) {
+        return LW_INTERRUPTED; /* with an error set */
+    }
+    status = record_blocks(launch, count, blocks);
+    launch->dispatch.entry = LW_ENTRY_MAIN;
+    status = status == LW_OK ? lw_webgpu_record_groups(launch, count * blocks) : status;
+    lw_storage_release(scratch);
+    return status;
+}
+
+/* put first finds the last of equal indices, in scratch memory with a word for each position along the axis. */
+static lw_status record_put(lw_webgpu_launch *launch, int64_t extent) {
+    lw_storage *scratch = lw_webgpu_bind_scratch(launch, extent * 4);
+    if (!scratch) {
+        return LW_INTERRUPTED; /* with an error set */
+    }
+    launch->dispatch.entry = LW_ENTRY_CLEAR;
+    lw_status status = lw_webgpu_record_groups(launch, (extent + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+    launch->dispatch.entry = LW_ENTRY_CLAIM;
+    status = status == LW_OK ? record_elements(launch, 4) : status;
+    launch->dispatch.entry = LW_ENTRY_MAIN;
+    status = status == LW_OK ? record_elements(launch, 4) : status;
+    lw_storage_release(scratch);
+    return status;
+}
+
+/* take and put: the scalars are the extent and the stride of the axis. */
+lw_status lw_webgpu_gather(lw_webgpu_launch *launch) {
+    const lw_plan *plan = launch->plan;
+    lw_status status = lay_out(launch);
+    int64_t extent = plan->parameters[0].i;
+    parameters_of(launch)->scalars[0] = (uint32_t)extent;
+    parameters_of(launch)->scalars[1] = (uint32_t)plan->parameters[1].i;
+    if (status != LW_OK) {
+        return status;
+    }
+    if (extent == 0) {
+        return lw_webgpu_refuse(launch, "expected an axis with at least one element, got an empty one");
+    }
+    return plan->operation == &lw_operations[LW_OPERATION_put] ? record_put(launch, extent)
+                                                               : record_elements(launch, lw_item_size(plan->dtype));
+}
+
+/* Creation kernels receive the bits of their parameters. */
+lw_status lw_webgpu_creation(lw_webgpu_launch *launch) {
+    lw_status status = lay_out(launch);
+    memcpy(parameters_of(launch)->numbers, launch->plan->parameters, sizeof parameters_of(launch)->numbers);
+    return status == LW_OK ? record_elements(launch, lw_item_size(launch->plan->dtype)) : status;
+}
+
+/* The scalars are the length of the row, its stride, and whether equal elements are before a value. */
+lw_status lw_webgpu_search(lw_webgpu_launch *launch) {
+    lw_status status = lay_out(launch);
+    for (int i = 0; i < 3; i++) {
+        parameters_of(launch)->scalars[i] = (uint32_t)launch->plan->parameters[i].i;
+    }
+    return status == LW_OK ? record_elements(launch, 4) : status;
+}
+
+/* rope: an invocation rotates a pair. The angles follow from two numbers, in float64: the angle of the first pair at
+ * position 1, in turns, and the ratio of the angles of two pairs (core/ops/rope.h). */
+lw_status lw_webgpu_rotation(lw_webgpu_launch *launch) {
+    enum { THETA, OFFSET, PAIRS, SCALING, FACTOR }; /* the parameters, in the contract's order */
+    const lw_scalar *given = launch->plan->parameters;
+    const lw_layout *layout = &launch->plan->layout;
+    strided *parameters = parameters_of(launch);
+    lw_status status = lay_out(launch);
+    double depth = (double)layout->shape[layout->ndim - 1], step = -2 / depth * double_log(given[THETA].f);
+    double numbers[2] = {1 / TURN, 0};
+    if (given[SCALING].i == 0) {
+        numbers[0] /= given[FACTOR].f;
+    } else {
+        step -= 2 / (depth - 2) * double_log(given[FACTOR].f);
+    }
+    numbers[1] = double_exp(step);
+    memcpy(parameters->numbers, numbers, sizeof numbers);
+    parameters->scalars[0] = (uint32_t)given[OFFSET].i;
+    parameters->scalars[1] = (uint32_t)given[PAIRS].i;
+    parameters->count = parameters->count * parameters->length / 2;
+    int64_t groups = (parameters->count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP;
+    return status == LW_OK ? lw_webgpu_record_groups(launch, groups) : status;
+}

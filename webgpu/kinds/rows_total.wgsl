@@ -1,0 +1,20 @@
+// For rows.wgsl.
+var<workgroup> lw_totals: array<f32, lw_row_group>;
+
+// Sums the terms of a row's elements. All invocations return the same.
+fn lw_add_up(row: vec4<u32>, summary: $summary, invocation: u32) -> f32 {
+    var total = 0.0;
+    for (var i = invocation; i < lw.length; i += lw_row_group) {
+        let at = row + i * lw.strides[lw.outer];
+        total += $term;
+    }
+    lw_totals[invocation] = total;
+    workgroupBarrier();
+    for (var half = lw_row_group / 2u; half > 0u; half /= 2u) {
+        if (invocation < half) {
+            lw_totals[invocation] += lw_totals[invocation + half];
+        }
+        workgroupBarrier();
+    }
+    return workgroupUniformLoad(&lw_totals[0]);
+}
