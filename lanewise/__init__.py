@@ -68,7 +68,7 @@ from lanewise.memory import (
 )
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
-from lanewise.selection import init_backend, reset, set_backend_priority, strict_backends, use_backend
+from lanewise.selection import init_backend, reset, set_backend_priority, strict_backends, synchronize, use_backend
 from lanewise.threads import get_num_threads, set_num_threads
 from lanewise.tuning import calibrate, get_calibration, reset_calibration
 from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
@@ -85,7 +85,8 @@ __all__ = [
     # backends
     "Backend", "BackendInfo", "Calibration", "DeviceInfo", "MemoryEstimate", "backends", "best_available_backend",
     "calibrate", "estimate_inference_memory", "get_calibration", "init_backend", "init_backend_with_memory_check",
-    "print_backend_summary", "reset", "reset_calibration", "set_backend_priority", "strict_backends", "use_backend",
+    "print_backend_summary", "reset", "reset_calibration", "set_backend_priority", "strict_backends", "synchronize",
+    "use_backend",
     # memory
     "empty_cache", "memory_stats", "reset_peak_memory_stats", "set_cache_limit",
     # threads

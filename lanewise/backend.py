@@ -143,4 +143,4 @@ def _names() -> str:
     """Returns the names to list in an error: auto and the backends of this machine."""
     from lanewise import registry
 
-    return ", ".join(["auto", *(backend.value for backend in PRIORITY if not registry.missing(backend))])
+    return ", ".join(["auto", *(backend.value for backend in registry.named_in_errors())])

@@ -18,7 +18,7 @@ __all__ = [
 
 _STATS: Final = (
     *("allocated_bytes", "peak_allocated_bytes", "cached_bytes", "reserved_bytes", "cache_limit_bytes"),
-    *("num_allocs", "num_cache_hits", "num_alloc_retries", "uploads", "readbacks"),
+    *("num_allocs", "num_cache_hits", "num_alloc_retries", "uploads", "readbacks", "dispatches", "submissions"),
 )
 
 
@@ -29,7 +29,8 @@ def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
     other libraries does not count; requests under 64 bytes count as 64, others as up to a quarter more. `cached_bytes`
     are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
-    `uploads` and `readbacks` count the copies from the CPU to any GPU, and back.
+    `uploads` and `readbacks` count the copies from the CPU to any GPU, and back; `dispatches` counts the kernels that
+    WebGPU was given to run, and `submissions` the batches in which it was.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]

@@ -7,21 +7,21 @@ selection.py opens backends through this module; discovery.py shows them to the 
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError, named
-from lanewise.webgpu.provider import WebGpu
 
 __all__ = [
-    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "missing", "opens",
-    "register", "reopen",
+    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "missing",
+    "named_in_errors", "opens", "register", "reopen",
 ]  # fmt: skip
 
 
@@ -154,6 +154,30 @@ class CpuLibrary:
         _ext.open_library(str(libraries.checked_path(self.backend.value)), self.backend.value, base or None)
 
 
+class Deferred:
+    """The provider that a module's functions make up. The module is imported when they are first called."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def missing(self) -> str:
+        """Returns what the module's missing() returns."""
+        reason: str = self._imported().missing()
+        return reason
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        """Returns what the module's devices() returns."""
+        found: Sequence[DeviceInfo] = self._imported().devices()
+        return found
+
+    def open(self, device: DeviceInfo | None) -> None:
+        """Calls the module's open()."""
+        self._imported().open(device)
+
+    def _imported(self) -> Any:
+        return importlib.import_module(self._module)
+
+
 class UnsupportedGpu:
     """The provider of a GPU backend that cannot compute with tensors in this version."""
 
@@ -161,8 +185,8 @@ class UnsupportedGpu:
         self._reason = reason
 
     def missing(self) -> str:
-        """Returns the reason given at construction or, if LANEWISE_FORCE_CPU excludes GPUs, a text that says so."""
-        return "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if force_cpu() else self._reason
+        """Returns the reason given at construction."""
+        return self._reason
 
     def devices(self) -> Sequence[DeviceInfo]:
         """Returns no devices."""
@@ -175,7 +199,7 @@ class UnsupportedGpu:
 
 _providers: dict[Backend, Provider] = {
     Backend.CUDA: UnsupportedGpu("the CUDA plugin comes in a later version"),
-    Backend.WGPU: WebGpu(),
+    Backend.WGPU: Deferred("lanewise.webgpu.provider"),
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
@@ -199,8 +223,16 @@ def missing(backend: Backend) -> str:
     """Returns why this machine does not have `backend`, "" if it has it. Determined once per provider."""
     with _lock:
         if backend not in _missing:
-            _missing[backend] = _providers[backend].missing()
+            excluded = backend.is_gpu and force_cpu()
+            reason = "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if excluded else _providers[backend].missing()
+            _missing[backend] = reason
         return _missing[backend]
+
+
+def named_in_errors() -> list[Backend]:
+    """Returns the backends that an error message offers: those that this machine has. GPUs only count if they have been
+    found before, because looking for them loads drivers."""
+    return [each for each in PRIORITY if not (_missing.get(each, "not asked") if each.is_gpu else missing(each))]
 
 
 def damage(backend: Backend) -> str:
@@ -248,6 +280,11 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
             raise BackendUnavailableError(reason, operation=backend)
         _providers[backend].open(device)
         _opened[backend] = device
+
+
+def is_open(backend: Backend) -> bool:
+    """Whether a backend is open."""
+    return backend in _opened
 
 
 def reopen(backend: Backend) -> None:

@@ -120,7 +120,7 @@ def available(request: Request) -> list[Backend]:
     usable = [backend for backend, reason in reasons.items() if not reason]
     if not usable:
         listing = [reason if len(reasons) == 1 else f"{backend.label}: {reason}" for backend, reason in reasons.items()]
-        has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
+        has = ", ".join(backend.value for backend in registry.named_in_errors())
         raise BackendUnavailableError(
             f"expected a backend of this machine, got {request.name}: {'; '.join(listing)}; give one of auto, {has}"
         )
@@ -162,6 +162,21 @@ def reset(backend: Backend | str) -> Backend:
     chosen = available(parse_backend(backend))[0]
     registry.reopen(chosen)
     return chosen
+
+
+@named("synchronize")
+def synchronize(backend: Backend | str | None = None) -> None:
+    """Waits until a GPU backend, or if None each one that is open, has computed everything that it was given.
+
+    Only timing needs this: reading a tensor waits for it.
+
+    >>> import lanewise as lw
+    >>> lw.synchronize()
+    """
+    chosen = [available(parse_backend(backend))[0]] if backend is not None else list(GPU_BACKENDS)
+    for each in chosen:
+        if registry.is_open(each):
+            _ext.synchronize(each.value)
 
 
 @named("set_backend_priority")

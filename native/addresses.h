@@ -1,5 +1,6 @@
-/* Addresses that stand for blocks of memory that the host cannot access, such as buffers of WebGPU. Host code computes
- * with them as with its own: it adds offsets, and finds the block again. They lie in a range that no host memory has. */
+/* Addresses that stand for blocks of memory that the host cannot access, such as buffers of WebGPU. Host code
+ * computes with them as with its own: it adds offsets, and finds the block again. They lie in a range that no host
+ * memory has. */
 #pragma once
 
 #include <stddef.h>

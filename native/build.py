@@ -38,7 +38,7 @@ BUILD = ROOT / "build"
 GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
-EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "core", ROOT / "native", ROOT / "native" / "extension", GENERATED)
+EXTENSION_INCLUDE = (*KERNEL_INCLUDE, ROOT / "native", ROOT / "native" / "extension")
 WASM_INCLUDE = ROOT / "wasm" / "include"  # for zig, which has no C headers for WebAssembly; emcc has its own
 
 # Maps paths in the package, relative to lanewise/, to files.
@@ -150,7 +150,8 @@ def sources(target: Target) -> list[Path]:
     native = ["addresses.c", "clock.c", "cpu.c", "dynamic.c", "memory.c", "scratch.c", "strides.c"]
     if target.binary_format != "wasm":  # WebAssembly has no threads
         native += ["cores.c", "threads.c"]
-    return [*extension, *(ROOT / "native" / name for name in native), *(GENERATED / f"lanewise_{name}.c" for name in ("operations", "shaders"))]
+    generated = ["lanewise_operations.c", "lanewise_shaders.c"]
+    return [*extension, *(ROOT / "native" / name for name in native), *(GENERATED / name for name in generated)]
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:

@@ -6,15 +6,15 @@ declarations of webgpu/ops and webgpu/math that the module uses are found by nam
 
 shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
 modules. Each part starts with a comment in JSON and has no other comments. The JSON holds the name of a declaration, or
-what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs. lanewise_shaders.c has what
-native/extension/webgpu.c needs to know about each kernel's module.
+what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs. lanewise_shaders.c is the
+same for native/extension/webgpu.c.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -285,7 +285,7 @@ def _gather(module: Module) -> str:
 
 def _creation(module: Module) -> str:
     """Returns a module whose function receives the position of an element, and the bits of the parameters."""
-    parameters = (f"lw.number_{component}" for component, _ in zip(COMPONENTS, module.contract.kernel_parameters))
+    parameters = (f"lw.number_{COMPONENTS[position]}" for position in range(len(module.contract.kernel_parameters)))
     return _each_element(module, f"{module.function()}({', '.join(['i', *parameters])})")
 
 
@@ -302,17 +302,18 @@ def _rows(module: Module) -> str:
     loads = [module.load(position) for position in range(len(module.contract.inputs))]
     if f"{stem}_advance" in library.texts:
         return _scan(module, loads[0])
-    template = _template("rows")
-    has_terms = f"{stem}_term" in library.texts
-    total = ["lw_add_up(row, summary, invocation)"] if has_terms else []
+    template, total = _template("rows"), []
+    if f"{stem}_term" in library.texts:
+        template = template.replace("@compute", _template("rows_total") + "\n@compute")
+        total = ["lw_add_up(row, summary, invocation)"]
     parameters = module.parameters("f32")
     rescale, scale, element = "", [], loads[0]
     if f"{stem}_scale" in library.texts:
-        wanted = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
-        rescale = wanted + "\nif (scale != 1.0) {\n    summary = lw_summarize(row, scale, invocation);\n}"
+        rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
+        rescale += "\nif (scale != 1.0) {\n    summary = lw_summarize(row, scale, invocation);\n}"
         scale, element = ["scale"], f"{loads[0]} * scale"
     numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
-    text = Template(template.replace("@compute", (_template("rows_total") if has_terms else "") + "@compute")).substitute(
+    text = Template(template).substitute(
         summary=library.result(module.function("_identity")),
         identity=f"{module.function('_identity')}()",
         map=f"{module.function('_map')}({element})",
@@ -394,14 +395,14 @@ EMITTERS = {
 }
 
 
-def emit(contracts: Iterable[Contract]) -> dict[str, str]:
+def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
     """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl."""
     library = Library(WEBGPU)
     indices = {kernel.name: index for index, kernel in enumerate(all_kernels(contracts))}
     return {name: text for contract in contracts for name, text in _modules(library, contract, indices)}
 
 
-def emit_table(contracts: Iterable[Contract], modules: Mapping[str, str]) -> dict[str, str]:
+def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> dict[str, str]:
     """Returns {file name: text} for lanewise_shaders.c, the table of the kernels' modules that the extension reads."""
     rows = []
     for name in (kernel.name for kernel in all_kernels(contracts)):

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 import struct
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -46,8 +48,22 @@ def adapters() -> tuple[Any, ...]:
         from wgpu.backends.wgpu_native import extras
 
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
-    every = wgpu.gpu.enumerate_adapters_sync()
+    with _runtime_folder():
+        every = wgpu.gpu.enumerate_adapters_sync()
     return tuple(adapter for adapter in every if adapter.info["backend_type"] != "OpenGL")
+
+
+@contextlib.contextmanager
+def _runtime_folder() -> Iterator[None]:
+    """Sets XDG_RUNTIME_DIR if it is not set. Without it, drivers that look for a Wayland display print errors."""
+    if "XDG_RUNTIME_DIR" in os.environ:
+        yield
+        return
+    os.environ["XDG_RUNTIME_DIR"] = tempfile.gettempdir()
+    try:
+        yield
+    finally:
+        del os.environ["XDG_RUNTIME_DIR"]
 
 
 class Player:
@@ -70,10 +86,13 @@ class Player:
         self._layouts: dict[tuple[int, bool], Any] = {}
         self._bind_groups: dict[tuple[tuple[int, bool], bytes], Any] = {}
         self._staging: Any = None
-        usage = wgpu.BufferUsage
-        self._parameters = self._device.create_buffer(size=BATCH * PARAMETER_BYTES, usage=usage.UNIFORM | usage.COPY_DST)
+        self._parameters = self._device.create_buffer(
+            size=BATCH * PARAMETER_BYTES, usage=wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
+        )
         # bound where a dispatch has no buffer
-        self._unread, self._unwritten = (self._device.create_buffer(size=16, usage=usage.STORAGE) for _ in range(2))
+        self._unread, self._unwritten = (
+            self._device.create_buffer(size=16, usage=wgpu.BufferUsage.STORAGE) for _ in range(2)
+        )
 
     def create(self, number: int, size: int) -> None:
         """Creates the buffer with this number. Raises OutOfMemoryError."""
@@ -164,7 +183,7 @@ class Player:
         statuses: list[int] = []
         messages: list[str] = []
 
-        @_ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")
+        @_ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
         def mapped(status: int, message: Any, _first: Any, _second: Any) -> None:
             messages.append(native.from_c_string_view(message))
             statuses.append(status)

@@ -1,4 +1,4 @@
-"""The provider of WebGPU for registry.py. It imports the package wgpu when it is first asked for adapters."""
+"""The provider of WebGPU: the functions of registry.Provider. The package wgpu is imported at their first call."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lanewise import _ext
-from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, BackendUnavailableError, DeviceError, named
+from lanewise.devices import GIGABYTE, DeviceInfo
+from lanewise.errors import ArgumentError, DeviceError, named
 
-__all__ = ["WebGpu"]
+__all__ = ["devices", "missing", "open"]
 
 # The types of WebGPU adapters, best first. "CPU" is a software adapter, which AUTO never chooses.
 _TYPES: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 
 
-class WebGpu:
-    """The provider of the backend wgpu."""
+_listed_in = 0  # the process that first listed the adapters
 
-    def __init__(self) -> None:
-        self._process = 0  # the process that listed the adapters
 
-    def missing(self) -> str:
-        """Returns why this machine has no adapter, "" if it has one."""
-        if sys.platform == "emscripten":
-            return "tensors on WebGPU in a browser come in a later version"
-        try:
-            return "" if self._adapters() else "wgpu finds no adapter; install a driver for Vulkan, Metal or Direct3D 12"
-        except ImportError as error:
-            return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[gpu]'"
+def missing() -> str:
+    """Returns why this machine has no adapter, "" if it has one."""
+    if sys.platform == "emscripten":
+        return "tensors on WebGPU in a browser come in a later version"
+    try:
+        found = _adapters()
+    except ImportError as error:
+        return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[gpu]'"
+    return "" if found else "wgpu finds no adapter; install a driver for Vulkan, Metal or Direct3D 12"
 
-    def devices(self) -> Sequence[DeviceInfo]:
-        """Returns the adapters, best first."""
-        return [_describe(index, adapter) for index, adapter in enumerate(self._adapters())]
 
-    def open(self, device: DeviceInfo | None) -> None:
-        """Opens a device on an adapter, the first one if `device` is None."""
-        from lanewise.webgpu.desktop import Player
+def devices() -> Sequence[DeviceInfo]:
+    """Returns the adapters, best first."""
+    return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
 
-        adapters = self._adapters()
-        if self._process != os.getpid():
-            raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive it; use spawn")
-        index = device.index if device else 0
-        if index >= len(adapters):
-            raise BackendUnavailableError(f"expected one of {len(adapters)} adapters, got number {index}")
-        player = Player(adapters[index])
-        _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget())
 
-    def _adapters(self) -> list[Any]:
-        from lanewise.webgpu import desktop
+def open(device: DeviceInfo | None) -> None:
+    """Opens a device on an adapter, the first one if `device` is None."""
+    from lanewise.webgpu.desktop import Player
 
-        self._process = self._process or os.getpid()
-        return sorted(desktop.adapters(), key=lambda adapter: _rank(adapter.info["adapter_type"]))
+    found = _adapters()
+    if _listed_in != os.getpid():
+        raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive that; spawn it")
+    adapter = found[device.index if device else 0]
+    player = Player(adapter)
+    _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget(), _cache_limit(adapter))
+
+
+def _adapters() -> list[Any]:
+    global _listed_in
+    from lanewise.webgpu import desktop
+
+    _listed_in = _listed_in or os.getpid()
+    return sorted(desktop.adapters(), key=lambda adapter: _rank(adapter.info["adapter_type"]))
 
 
 def _rank(adapter_type: str) -> int:
@@ -78,6 +78,13 @@ def _describe(index: int, adapter: Any) -> DeviceInfo:
         api=info["backend_type"].lower().replace("d3d12", "dx12"),
         software=info["adapter_type"] == "CPU",
     )
+
+
+def _cache_limit(adapter: Any) -> int:
+    """Returns how many bytes of freed memory are kept: a sixteenth of the memory if the adapter shares the CPU's, else
+    4 GiB, because WebGPU does not tell the size. When memory runs out, freed memory is given back first."""
+    total = _describe(0, adapter).total_memory
+    return total // 16 if total else 4 * GIGABYTE
 
 
 @named("LANEWISE_WGPU_MEMORY")

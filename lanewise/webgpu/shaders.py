@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lanewise.errors import LibraryError
 
-__all__ = ["FILE", "Shader", "load"]
+__all__ = ["FILE", "Shader", "kernel_names", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
@@ -31,6 +31,11 @@ def load(index: int) -> Shader:
     facts, own = modules[index]
     source = "".join((*(declarations[name] for name in facts["uses"]), own))
     return Shader(facts["kernel"], source, facts["inputs"], bool(facts["scratch_bytes"]))
+
+
+def kernel_names() -> set[str]:
+    """Returns the names of the kernels that have a module."""
+    return {facts["kernel"] for facts, _ in _read(FILE)[1].values()}
 
 
 @cache

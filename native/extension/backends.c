@@ -69,8 +69,8 @@ int lw_require_open(int backend) {
     return lw_is_host(backend) || lw_devices[backend]
                ? 0
                : lw_refuse(LW_BACKEND_UNAVAILABLE_ERROR,
-                           "expected an open backend, got %s, which cannot compute with tensors in this version",
-                           lw_backend_name(backend));
+                           "expected an open backend, got %s; open it with lw.init_backend(\"%s\")",
+                           lw_backend_name(backend), lw_backend_name(backend));
 }
 
 static const char *text_of(PyObject *object) {

@@ -2,6 +2,7 @@
  * remembers the number of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
 #include "devices.h"
 #include "errors.h"
+#include "module.h"
 #include "plan.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static void watch_forks(void) {
 }
 
 int lw_open_device(int backend, lw_device *device) {
-    device->pool = lw_pool_new();
+    device->pool = lw_pool_new(device->cache_limit);
     device->flight = device->pool ? calloc(1, sizeof *device->flight) : NULL;
     if (!device->flight) {
         return lw_refuse_memory();
@@ -183,6 +184,27 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     }
     return 0;
 }
+
+/* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing on
+ * the CPU. */
+static PyObject *synchronize(PyObject *module, PyObject *name) {
+    (void)module;
+    int backend = lw_parse_backend(name);
+    lw_device *device = backend < 0 ? NULL : lw_devices[backend];
+    lw_storage *storage = device ? lw_storage_new(sizeof(int32_t), device) : NULL;
+    int32_t word;
+    lw_status status = storage ? device->read(device, &word, storage->data, sizeof word) : LW_OK;
+    if (storage) {
+        lw_storage_release(storage);
+    }
+    int is_done = backend >= 0 && (!device || storage) && lw_check_device(device, status) == 0;
+    return is_done ? Py_NewRef(Py_None) : NULL;
+}
+
+PyMethodDef lw_device_functions[] = {
+    {"synchronize", synchronize, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
 
 int lw_upload(const lw_tensor *to, const void *from) {
     lw_device *device = to->storage->device;

@@ -20,8 +20,8 @@ struct lw_device {
      * be those of the GPU, or stand for a buffer and an offset, in a range where the host has no memory. */
     lw_status (*allocate)(lw_device *device, size_t bytes, char **data);
     void (*release)(lw_device *device, char *data, size_t bytes); /* earlier launches may still use it */
-    /* Copy between the host and the device, in the order of the launches. `to` is the start of a block for write(), which
-     * may overwrite up to 3 bytes behind its end. `read` waits until it is done. */
+    /* Copy between the host and the device, in the order of the launches. `to` is the start of a block for write(),
+     * which may overwrite up to 3 bytes behind its end. `read` waits until it is done. */
     lw_status (*write)(lw_device *device, char *to, const void *from, size_t bytes);
     lw_status (*read)(lw_device *device, void *to, const char *from, size_t bytes);
     /* Runs the kernel of a plan after all earlier launches and writes. Inputs are in the plan's operands, each an
@@ -30,6 +30,7 @@ struct lw_device {
     lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number);
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
 
+    int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
     int is_lost;
     char message[400];

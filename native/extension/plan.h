@@ -54,8 +54,8 @@ lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_re
 
 /* Chooses the place of a call: the backend on which the user placed operands. If there are several, takes the one of
  * lowest priority, the last in lw_backend; inside strict_backends(), raises BackendError. Without such operands, takes
- * the backend of use_backend(), then that of a GPU that has an operand, then the default. On failure, the backend is -1,
- * with an error set. */
+ * the backend of use_backend(), then that of a GPU that has an operand, then the default. Sets the backend to -1, and
+ * an error, on failure. */
 lw_place lw_resolve_place(const lw_operand *operands, int count);
 
 /* Chooses the kernel for the dtype to which the first `count` operands promote, and converts these operands to its

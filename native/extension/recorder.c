@@ -1,10 +1,12 @@
 /* Records dispatches of WGSL kernels, and hands them in batches to a player.
  *
- * The lock orders what threads ask of the player: while one of them plays a batch, Python may switch to another. Who has
- * the lock takes whatever has been recorded by then, so batches reach the GPU in the order in which they were recorded. */
+ * The lock orders what threads ask of the player: while one of them plays a batch, Python may switch to another. The
+ * thread that holds the lock takes whatever has been recorded by then, so batches reach the GPU in the order in which
+ * they were recorded. */
 #include "recorder.h"
 #include "devices.h"
 #include "errors.h"
+#include "storage.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,7 @@ static lw_status play(lw_recorder *recorder) {
                                                      (Py_ssize_t)((size_t)count * sizeof recorder->parameters[0]));
     recorder->count = 0;
     recorder->batch++;
+    lw_submissions++;
     PyObject *failures =
         dispatches && parameters ? PyObject_CallMethod(recorder->player, "play", "OO", dispatches, parameters) : NULL;
     Py_XDECREF(dispatches);
@@ -288,6 +291,7 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
             return status;
         }
     }
+    lw_dispatches++;
     int position = recorder->count++;
     lw_dispatch *recorded = &recorder->dispatches[position];
     *recorded = *dispatch;

@@ -35,6 +35,7 @@ typedef struct lw_limits {
     uint32_t groups; /* along each dimension of a dispatch */
     size_t buffer;   /* bytes of a buffer */
     size_t budget;   /* bytes of all buffers */
+    int64_t cache;   /* bytes of freed buffers that are kept */
 } lw_limits;
 
 typedef struct lw_recorder {
@@ -63,7 +64,7 @@ lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_
 lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t bytes);
 lw_status lw_recorder_flush(lw_device *device);
 
-/* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch when
- * it is full. */
+/* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
+ * when it is full. */
 lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const char *const *bindings,
                     const uint32_t *parameters, int64_t launch);

@@ -36,11 +36,11 @@ struct lw_pool {
 
 static lw_pool host_pool = {.cache = &lw_memory_cache};
 static int cache_limit_is_known; /* of the host */
-int64_t lw_uploads, lw_readbacks;
+int64_t lw_uploads, lw_readbacks, lw_dispatches, lw_submissions;
 
 static lw_pool *pool_of(const lw_device *device) { return device ? device->pool : &host_pool; }
 
-lw_pool *lw_pool_new(void) {
+lw_pool *lw_pool_new(int64_t limit) {
     struct {
         lw_pool pool;
         lw_cache cache;
@@ -48,7 +48,7 @@ lw_pool *lw_pool_new(void) {
     if (!both) {
         return (void *)PyErr_NoMemory();
     }
-    both->cache.limit = (int64_t)256 << 20;
+    both->cache.limit = limit;
     both->pool.cache = &both->cache;
     return &both->pool;
 }
@@ -323,7 +323,9 @@ static PyObject *memory_stats(PyObject *module, PyObject *name) {
                          pool->allocation_count - pool->system_allocation_count,
                          pool->retry_count,
                          lw_uploads,
-                         lw_readbacks};
+                         lw_readbacks,
+                         lw_dispatches,
+                         lw_submissions};
     return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
 }
 

@@ -43,19 +43,19 @@ static const uint8_t *kernels_with_shader(void) {
     return exists;
 }
 
-/* open_webgpu(player, groups, buffer, budget): makes a device that of the backend wgpu. The numbers are those of
+/* open_webgpu(player, groups, buffer, budget, cache): makes a device that of the backend wgpu. The numbers are those of
  * lw_limits. */
 static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    long long numbers[3] = {0};
-    for (int i = 0; i < 3 && count == 4; i++) {
+    long long numbers[4] = {0};
+    for (int i = 0; i < 4 && count == 5; i++) {
         numbers[i] = PyLong_AsLongLong(arguments[i + 1]);
     }
-    if (count != 4 || PyErr_Occurred()) {
+    if (count != 5 || PyErr_Occurred()) {
         PyErr_Clear();
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget)");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget, cache)");
     }
-    lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2]};
+    lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2], numbers[3]};
     lw_recorder *recorder = lw_recorder_new(arguments[0], &limits);
     if (!recorder) {
         return NULL;
@@ -67,6 +67,7 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
                                    .read = lw_recorder_read,
                                    .launch = launch_plan,
                                    .flush = lw_recorder_flush,
+                                   .cache_limit = limits.cache,
                                    .kernels = kernels_with_shader()};
     if (lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
         lw_recorder_free(recorder);

@@ -30,14 +30,14 @@ lw_status lw_webgpu_record(lw_webgpu_launch *launch);
 /* Records the dispatch with a workgroup for each `count`, but not more than the device allows: kernels loop. */
 lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count);
 uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups);
-/* Binds the operands, and fills in the offsets of the inputs. Returns that of the result. `numbers` is where inputs that
- * are numbers go, or NULL if there are none. */
+/* Binds the operands, and fills in the offsets of the inputs. Returns that of the result. `numbers` is where inputs
+ * that are numbers go, or NULL if there are none. */
 uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]);
 /* Encodes the parameters of the operation: floats as float32, all others as int32. */
 void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t scalars[LW_WGSL_OPERANDS]);
 /* Sets the message of the error of a launch that is refused. Returns LW_DEVICE_ERROR. */
 lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message);
 lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch);
-/* Binds new scratch memory. Returns NULL with an error set on failure. The caller releases it once the dispatches that use
- * it are recorded: later launches reuse it only after them. */
+/* Binds new scratch memory. Returns NULL with an error set on failure. The caller releases it once the dispatches
+ * that use it are recorded: later launches reuse it only after them. */
 lw_storage *lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes);

@@ -18,8 +18,8 @@ EDGES = ("256", "1024")  # numbers of rows of square matrices
 
 def with_shader() -> list[str]:
     """Returns the operations that have a kernel in WGSL."""
-    kernels = shaders.kernel_names(shaders.FILE)
-    return [name for name, operation in operations.load().items() if set(operation.kernels.values()) & set(kernels)]
+    kernels = shaders.kernel_names()
+    return [name for name, operation in operations.load().items() if set(operation.kernels.values()) & kernels]
 
 
 def run(names: Sequence[str], settings: Settings) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from generator import wgsl
 from generator.fields import ContractError
 from generator.load import load_contracts
-from generator.schema import Contract
+from generator.schema import Contract, all_kernels
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
@@ -61,7 +62,8 @@ def _contracts(folder: Path, kind: str, support: str, *operations: str) -> tuple
     return tuple(each for each in load_contracts(folder) if each.kind.name == kind)
 
 
-def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path) -> None:
+def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(wgsl.EMITTERS, "rows")
     assert wgsl.emit(_contracts(folder, "rows", "later", "softmax")) == {}
     with pytest.raises(ContractError, match=r"^contracts/kinds.yaml: rows: expected an emitter in wgsl.py, got none;"):
         wgsl.emit(_contracts(folder, "rows", "now", "softmax"))
@@ -69,6 +71,25 @@ def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path) -> None:
     text = path.read_text(encoding="utf-8") + "webgpu: {fallback: cpu, why: a test}\n"
     (folder / "softmax.yaml").write_text(text, encoding="utf-8")
     assert wgsl.emit(load_contracts(folder)[1:]) == {}
+
+
+def test_the_table_lists_modules_and_their_scratch_memory() -> None:
+    contracts = load_contracts(CONTRACTS)
+    modules = wgsl.emit(contracts)
+    (table,) = wgsl.emit_table(contracts, modules).values()
+    rows = dict(re.findall(r"\[LW_KERNEL_(\w+)\] = \{1, (\d+)\}", table))
+    assert rows.keys() == modules.keys()
+    assert rows["add_float32"] == "0"
+    assert rows["sum_float32"] == rows["put_bits8"] == rows["cumulative_sum_int32"] == "4"
+    assert rows["argmax_float32"] == rows["cumulative_sum_float32"] == "8"
+    assert rows["var_float32"] == "16"
+
+
+def test_modules_are_numbered_as_in_the_kernel_table() -> None:
+    contracts = load_contracts(CONTRACTS)
+    order = [kernel.name for kernel in all_kernels(contracts)]
+    for name, text in wgsl.emit(contracts).items():
+        assert order[json.loads(text[2 : text.index("\n")])["index"]] == name
 
 
 def test_functions_may_be_missing_only_where_webgpu_comes_later(folder: Path) -> None:

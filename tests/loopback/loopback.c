@@ -247,7 +247,8 @@ static PyObject *open_loopback(PyObject *self, PyObject *unused) {
                                  .write = write_to,
                                  .read = read_from,
                                  .launch = launch,
-                                 .flush = flush};
+                                 .flush = flush,
+                                 .cache_limit = 256 << 20};
     if (lw_open_device(LW_BACKEND_WGPU, &device->device) < 0) {
         return NULL;
     }

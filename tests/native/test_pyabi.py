@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from native.build import EXTENSION_INCLUDE
+
 ROOT = Path(__file__).parents[2]
 PYABI = ROOT / "native" / "pyabi.h"
 TEXT = PYABI.read_text(encoding="utf-8")
@@ -96,8 +98,7 @@ def test_sizes_and_constants_agree(headers: Path, tmp_path: Path) -> None:
 def test_the_extension_compiles_with_the_real_headers(headers: Path, tmp_path: Path) -> None:
     sources = sorted((ROOT / "native" / "extension").glob("*.c"))
     assert sources
-    include = [ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", ROOT / "build" / "generated"]
-    folders = [word for folder in (*include, headers) for word in ("-I", str(folder))]
+    folders = [word for folder in (*EXTENSION_INCLUDE, headers) for word in ("-I", str(folder))]
     flags = ["-DLW_PYABI_CHECK", "-c", "-Wall", "-Wextra", "-Werror", "-Wno-macro-redefined"]
     command = [*ZIG, *flags, *folders, *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -21,7 +21,7 @@ DEFAULT = str(lw.init_backend("cpu"))
 def package(tmp_path):
     """Returns a copy of the package, for the test to damage."""
     source = Path(lw.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "demo", "bench", "webgpu")
+    ignored = shutil.ignore_patterns("__pycache__", "demo", "bench")
     shutil.copytree(source, tmp_path / "lanewise", ignore=ignored)
     return tmp_path / "lanewise"
 

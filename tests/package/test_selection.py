@@ -87,7 +87,8 @@ except lw.BackendUnavailableError as error:
 
 
 def test_hiding_an_instruction_set_hides_those_that_need_it():
-    code = "import lanewise as lw; print(*(info.name.value for info in lw.backends() if info.available))"
+    names = "info.name.value for info in lw.backends() if info.available and info.type == 'CPU'"
+    code = f"import lanewise as lw; print(*({names}))"
     assert python(code, LANEWISE_HIDE="sse2,neon,simd128").stdout.strip() == "scalar"
 
 

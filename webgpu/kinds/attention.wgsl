@@ -1,7 +1,7 @@
-// Attention. A workgroup computes one row of the result, a weighted mean of values, for one query after another. It reads the
-// keys that the query sees in tiles: each invocation computes the score of one key of a tile. The weights are relative to the
-// largest score so far; when it grows, what has been added up is scaled down. Source: Dao et al., FlashAttention, 2022
-// (arXiv:2205.14135).
+// Attention. A workgroup computes one row of the result, a weighted mean of values, for one query after another. It
+// reads the keys that the query sees in tiles: each invocation computes the score of one key of a tile. The weights are
+// relative to the largest score so far; when it grows, what has been added up is scaled down. Source: Dao et al.,
+// FlashAttention, 2022 (arXiv:2205.14135).
 const lw_keys = 64u;     // of a tile, and invocations of a workgroup
 const lw_columns = 4u;   // of the values, for each invocation; wider values take several passes over the keys
 
@@ -70,7 +70,8 @@ fn lw_largest(x: f32, invocation: u32) -> f32 {
 fn lw_score(query: vec4<u32>, key: u32) -> f32 {
     var sum = 0.0;
     for (var d = 0u; d < lw.depth; d += 1u) {
-        sum += $query(query.x + d * lw.column_strides.x) * $key(query.y + key * lw.row_strides.y + d * lw.column_strides.y);
+        let at = query.xy + vec2<u32>(0u, key * lw.row_strides.y) + d * lw.column_strides.xy;
+        sum += $query(at.x) * $key(at.y);
     }
     return $score(sum, bitcast<f32>(lw.out.w), $mask(query.w + key * lw.column_strides.w));
 }
@@ -81,6 +82,7 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
     for (var i = group.x; i < lw.count; i += groups.x) {
         let row = i % lw.queries;
         let places = lw_places(i / lw.queries);
+        let values = places.inputs.z;
         let query = places.inputs + row * lw.row_strides * vec4<u32>(1u, 0u, 0u, 1u);
         let begin = u32(max(i32(row) + lw.first, 0));
         let end = u32(clamp(i32(row) + lw.last + 1, 0, i32(lw.keys)));
@@ -106,9 +108,10 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
                     total += weight;
                     if (weight != 0.0) { // values of hidden keys may be NaN
                         for (var c = 0u; c < lw_columns; c += 1u) {
-                            let at = column + c * lw_keys + invocation;
-                            if (at < lw.value_depth) {
-                                sums[c] += weight * $value(places.inputs.z + (tile + k) * lw.row_strides.z + at * lw.column_strides.z);
+                            let along = column + c * lw_keys + invocation;
+                            if (along < lw.value_depth) {
+                                let at = values + (tile + k) * lw.row_strides.z + along * lw.column_strides.z;
+                                sums[c] += weight * $value(at);
                             }
                         }
                     }

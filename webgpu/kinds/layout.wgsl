@@ -18,9 +18,9 @@ struct LwLayout {
     number_z: vec2<u32>,
 }
 
-// Where the elements of input n are, in bits 2n and 2n + 1: 0 in its own buffer, 1 in the parameters, as a number, 2 in the
-// buffer of the result, 3 nowhere, as it is absent. WebGPU does not allow binding one buffer both for reading and for
-// writing, so an input that shares its buffer with the result is read through the result's binding.
+// Where the elements of input n are, in bits 2n and 2n + 1: 0 in its own buffer, 1 in the parameters, as a number, 2 in
+// the buffer of the result, 3 nowhere, as it is absent. WebGPU does not allow binding one buffer both for reading and
+// for writing, so an input that shares its buffer with the result is read through the result's binding.
 override lw_sources: u32 = 0u;
 
 // Returns each operand's byte offset from its first element to element `i`, counted in row-major order over dimensions

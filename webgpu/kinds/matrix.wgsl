@@ -4,8 +4,8 @@
 // times an infinity or NaN in the other would be NaN. Workgroups take tiles with a grid stride, so any size runs in one
 // dispatch.
 //
-// If there are few tiles, or k is large, k is split: `blocks` writes the product of each part to `scratch`, and `combine` adds
-// the parts. Otherwise `main` computes the result.
+// If there are few tiles, or k is large, k is split: `blocks` writes the product of each part to `scratch`, and
+// `combine` adds the parts. Otherwise `main` computes the result.
 override lw_columns: u32 = 16u; // invocations along n
 override lw_rows: u32 = 16u;    // invocations along m
 override lw_depth: u32 = 16u;   // extent of a strip along k
@@ -43,7 +43,8 @@ fn lw_batch_offsets(i: u32) -> vec4<u32> {
 var<workgroup> lw_a: array<$item, lw_depth * lw_rows * 4u>;    // [k][m]
 var<workgroup> lw_b: array<$item, lw_depth * lw_columns * 4u>; // [k][n]
 
-// Loads the strips for indices k .. k + lw_depth - 1 along k, up to `end`, for the tile whose first row and column are m and n.
+// Loads the strips for indices k .. k + lw_depth - 1 along k, up to `end`, for the tile whose first row and column are
+// m and n.
 fn lw_load_strips(base: vec4<u32>, m: u32, n: u32, k: u32, end: u32, invocation: u32) {
     let group = lw_rows * lw_columns;
     for (var i = invocation; i < lw_depth * lw_rows * 4u; i += group) {

@@ -1,8 +1,8 @@
-// Writes values to the positions along an axis of the result that indices select; if several indices are equal, the last
-// value wins. An element of the values belongs to the index with number lw_number(i) in row-major order. First, `clear` sets
-// `scratch` to zero, which has a word for each position along the axis. Then `claim` stores in each word the largest
-// claim of the indices that select the position. Finally, `main` writes the values of the indices whose claims are stored.
-// The operation's scalars are the extent of the axis and its stride in bytes.
+// Writes values to the positions along an axis of the result that indices select; if several indices are equal, the
+// last value wins. An element of the values belongs to the index with number lw_number(i) in row-major order. First,
+// `clear` sets `scratch` to zero, which has a word for each position along the axis. Then `claim` stores in each word
+// the largest claim of the indices that select the position. Finally, `main` writes the values of the indices whose
+// claims are stored. The operation's scalars are the extent of the axis and its stride in bytes.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 
@@ -11,7 +11,8 @@ struct LwPlace {
     others: u32,  // 0 for the first of the values that belong to the index
 }
 
-// Finds the index that element `i` of the values belongs to. The result has stride 0 along the dimensions of the indices.
+// Finds the index that element `i` of the values belongs to. The result has stride 0 along the dimensions of the
+// indices.
 fn lw_place(i: u32) -> LwPlace {
     var place = LwPlace();
     var scale = 1u;

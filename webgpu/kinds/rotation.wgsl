@@ -1,5 +1,5 @@
-// Rotates pairs of a row's elements by angles that are proportional to the row's position. The last two dimensions of the
-// layout are the positions, and the elements of a row. An invocation rotates one pair after another.
+// Rotates pairs of a row's elements by angles that are proportional to the row's position. The last two dimensions of
+// the layout are the positions, and the elements of a row. An invocation rotates one pair after another.
 override lw_group: u32 = 256u;
 
 @compute @workgroup_size(lw_group)

@@ -1,5 +1,6 @@
 // Transforms each row of `length` elements. A workgroup reduces a row to a summary, sums terms that depend on it if the
-// operation has them (rows_total.wgsl), and computes the result from the row and from numbers that are constant along it.
+// operation has them (rows_total.wgsl), and computes the result from the row and from numbers that are constant along
+// it.
 const lw_row_group = 256u;
 var<workgroup> lw_summaries: array<$summary, lw_row_group>;
 

@@ -1,13 +1,13 @@
-// Computes the prefix sums of each row, in blocks of 64 tiles of 64 elements. A workgroup scans one tile of a block after another,
-// by the network of Sklansky (core/ops/cumulative_sum.h), and adds the sum of all earlier tiles. Rows of one block need only
-// `main`. For longer rows, `blocks` first writes the sum of each block to `scratch`, and `combine` replaces it by the sum of all
-// earlier blocks.
+// Computes the prefix sums of each row, in blocks of 64 tiles of 64 elements. A workgroup scans one tile of a block
+// after another, by the network of Sklansky (core/ops/cumulative_sum.h), and adds the sum of all earlier tiles. Rows of
+// one block need only `main`. For longer rows, `blocks` first writes the sum of each block to `scratch`, and `combine`
+// replaces it by the sum of all earlier blocks.
 const lw_tile = 64u;
 const lw_block = 4096u;
 var<workgroup> lw_scanned: array<$item, lw_tile>;
 
-// Scans a tile: in each group of 2, then 4, 8 ... 64 elements, adds the last element of the lower half to each element of the
-// upper half. Elements beyond the end of the row are the identity.
+// Scans a tile: in each group of 2, then 4, 8 ... 64 elements, adds the last element of the lower half to each element
+// of the upper half. Elements beyond the end of the row are the identity.
 fn lw_scan_tile(row: vec4<u32>, i: u32, invocation: u32) {
     let at = row + i * lw.strides[lw.outer];
     var item = $identity;

@@ -1,5 +1,5 @@
-// Returns the position of a value in the row x1: the number of its elements that are before the value. The operation's scalars
-// are the length of the row, its stride in bytes, and whether equal elements are before the value.
+// Returns the position of a value in the row x1: the number of its elements that are before the value. The operation's
+// scalars are the length of the row, its stride in bytes, and whether equal elements are before the value.
 fn lw_search(value: $value) -> i32 {
     var position = 0u;
     var length = lw.scalars.x; // the result is in position .. position + length

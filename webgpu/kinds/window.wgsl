@@ -1,5 +1,5 @@
-// Slides a window over images (N, C, H, W). An invocation computes one element of the result after another, each from the
-// elements in the window at its position; those outside the image are left out.
+// Slides a window over images (N, C, H, W). An invocation computes one element of the result after another, each from
+// the elements in the window at its position; those outside the image are left out.
 override lw_group: u32 = 256u;
 
 struct LwWindowLayout {

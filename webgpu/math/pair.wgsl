@@ -65,6 +65,8 @@ fn lw_pair_of_float64(x: vec2<u32>, k: i32) -> LwPair {
     let fraction = lw_shift_left_wide(x & lw_FRACTION_BITS_FLOAT64, 11u); // the leading bit would be bit 31 of .y
     let first = f32((fraction.y | 0x80000000u) >> 8u);
     let others = f32(((fraction.y & 0xffu) << 21u) | (fraction.x >> 11u));
-    let sign = select(1.0, -1.0, x.y >> 31u == 1u);
-    return LwPair(sign * lw_scale(first, exponent - 23), sign * select(lw_scale(others, exponent - 52), 0.0, others == 0.0));
+    let sign = x.y & lw_SIGN_BIT;
+    let high = lw_scale(first, exponent - 23);
+    let low = select(lw_scale(others, exponent - 52), 0.0, others == 0.0);
+    return LwPair(bitcast<f32>(bitcast<u32>(high) | sign), bitcast<f32>(bitcast<u32>(low) | sign));
 }

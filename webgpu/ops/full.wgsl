@@ -1,5 +1,5 @@
-// A creation function receives the position of an element and the bits of the parameters, which are float64 for float dtypes
-// and int64 for others.
+// A creation function receives the position of an element and the bits of the parameters, which are float64 for float
+// dtypes and int64 for others.
 fn lw_full_bool(i: u32, value: vec2<u32>) -> bool {
     return lw_astype_int64_bool(value);
 }

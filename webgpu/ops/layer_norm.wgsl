@@ -21,7 +21,8 @@ fn lw_layer_norm_float32_scale(moments: LwMoments, eps: f32) -> f32 {
 
 // The mean, in two parts, 1 / sqrt(variance + eps), and the scale, for elements that are multiplied by the scale.
 fn lw_layer_norm_float32_numbers(moments: LwMoments, scale: f32, count: u32, eps: f32) -> vec4<f32> {
-    let root = lw_sqrt_float32(moments.squares / f32(count) + eps * scale * scale);
+    let added = select(lw_rounded(eps * scale) * scale, 0.0, lw_is_zero(eps)); // scale * scale may overflow
+    let root = lw_sqrt_float32(moments.squares / f32(count) + added);
     return vec4<f32>(moments.pivot, moments.shift, lw_reciprocal_float32(root), scale);
 }
 

@@ -20,7 +20,8 @@ fn lw_minmax_float32_numbers(extremes: vec2<f32>, count: u32) -> vec3<f32> {
         return vec3<f32>(1.0, extremes.x, lw_infinity());
     }
     let scale = select(0.5, 1.0, lw_is_finite(extremes.y - extremes.x));
-    return vec3<f32>(scale, extremes.x * scale, extremes.y * scale - extremes.x * scale);
+    let low = lw_rounded(extremes.x * scale);
+    return vec3<f32>(scale, low, lw_rounded(extremes.y * scale) - low); // not (max - min) * scale, which overflows
 }
 
 // The division is exact enough that the largest element becomes 1. If all elements are equal, the result is 0/0, NaN.

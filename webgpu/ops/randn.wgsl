@@ -1,5 +1,5 @@
-// The steps and polynomials of core/ops/randn.h. lw_rounded protects each operation, so that the result has the bits of the
-// CPU's, where multiplication and addition are rounded separately.
+// The steps and polynomials of core/ops/randn.h. lw_rounded protects each operation, so that the result has the bits of
+// the CPU's, where multiplication and addition are rounded separately.
 fn lw_randn_float32(i: u32, seed: vec2<u32>, offset: vec2<u32>) -> f32 {
     let y_bits = bitcast<i32>(lw_random_word(i, seed, offset) ^ lw_SIGN_BIT);
     let size_bits = y_bits ^ (y_bits >> 31u);
@@ -49,7 +49,7 @@ fn lw_randn_center(x: f32) -> f32 {
     z = lw_randn_step(z, x, -0x1.b899a6p-9f);
     z = lw_randn_step(z, x, 0x1.89ed3cp-8f);
     z = lw_randn_step(z, x, 0x1.66e68ep-2f);
-    return lw_randn_step(z, x, 0x1.982734p+0f);
+    return lw_randn_step(z, x, 0x1.982734p0f);
 }
 
 fn lw_randn_tail(x: f32) -> f32 {
@@ -61,6 +61,6 @@ fn lw_randn_tail(x: f32) -> f32 {
     z = lw_randn_step(z, x, 0x1.d43acep-6f);
     z = lw_randn_step(z, x, -0x1.6d58ccp-5f);
     z = lw_randn_step(z, x, 0x1.981c48p-5f);
-    z = lw_randn_step(z, x, 0x1.639ef6p+0f);
-    return lw_randn_step(z, x, 0x1.a6d9ecp+1f);
+    z = lw_randn_step(z, x, 0x1.639ef6p0f);
+    return lw_randn_step(z, x, 0x1.a6d9ecp1f);
 }

@@ -6,7 +6,7 @@ fn lw_rope_places(pair: u32, pairs: u32, is_split: u32) -> vec2<u32> {
 // Rotates (a, b) by position * first * ratio^pair turns; first and ratio are float64.
 // 1. The turns per position, in pairs of float32: relative error about 2^-42.
 // 2. Times the position, in fixed point with 64 bits after the binary point. Whole turns drop out exactly.
-// 3. The nearest quarter turn, and the rest as an angle of at most pi/4.
+// 3. The nearest quadrant, and the rest as an angle of at most pi/4.
 fn lw_rope_float32(a: f32, b: f32, pair: u32, position: u32, first: vec2<u32>, ratio: vec2<u32>) -> vec2<f32> {
     var turns = lw_pair_of_float64(first, 0);
     var power = lw_pair_of_float64(ratio, 0);

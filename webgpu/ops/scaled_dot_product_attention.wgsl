@@ -7,7 +7,8 @@ fn lw_scaled_dot_product_attention_float32_score(product: f32, scale: f32, mask:
     return product * scale + mask;
 }
 
-// e^(score - largest) * 2^-32, NaN if the largest score is NaN or +inf. The factor keeps sums of weighted values finite.
+// e^(score - largest) * 2^-32, NaN if the largest score is NaN or +inf. The factor keeps sums of weighted values
+// finite.
 fn lw_scaled_dot_product_attention_float32_weight(score: f32, largest: f32) -> f32 {
     let is_hidden = bitcast<u32>(score) == (lw_SIGN_BIT | lw_INFINITY_BITS);
     if (is_hidden) {

@@ -4,7 +4,7 @@ fn lw_vecdot_float32_identity() -> f32 {
 }
 
 fn lw_vecdot_float32_map(x1: f32, x2: f32) -> f32 {
-    return x1 * x2;
+    return lw_rounded(x1 * x2);
 }
 
 fn lw_vecdot_float32_combine(a: f32, b: f32) -> f32 {

@@ -7,6 +7,7 @@ out = Path(sys.argv[2])
 FILES = {
     "lanewise_table.h": "#define LW_SIGNATURE UINT64_C(0x12ab)\n",
     "lanewise_operations.c": "int lw_operation_count = 0;\n",
+    "lanewise_shaders.c": "int lw_shader_count = 0;\n",
     "kernels.c": '#include "kernel.h"\n',
     "lanewise/_lib/operations.json": "{}\n",
 }
