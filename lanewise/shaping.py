@@ -134,19 +134,24 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     tensor = tensor_of("x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
     axis = normalize_axis(0 if axis is None else axis, tensor.ndim)
-    counts = tensor_of("repeats", repeats)
-    if counts.size and counts.dtype.kind != "i":
-        raise DTypeError(f"expected integers for repeats, got {counts.dtype}; use astype")
     extent = tensor.shape[axis]
-    if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
-        raise ShapeError(f"expected one int for repeats, or {extent} ints, got shape {counts.shape}")
-    each = counts.reshape(-1).tolist()
+    each = [repeats] if type(repeats) is int else _repeats_of(tensor_of("repeats", repeats), extent)
     if min(each, default=0) < 0:
         raise ArgumentError(f"expected repeats of at least 0, got {min(each)}")
     if len(each) == 1:
         return _repeated(tensor, axis, each[0])
     places = array("i", chain.from_iterable(map(times, range(extent), each)))
     return _ext.take(tensor, places, axis=axis)
+
+
+def _repeats_of(counts: Tensor, extent: int) -> list[int]:
+    """Returns one number, or one for each position along an axis. On a GPU, this reads the tensor."""
+    if counts.size and counts.dtype.kind != "i":
+        raise DTypeError(f"expected integers for repeats, got {counts.dtype}; use astype")
+    if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
+        raise ShapeError(f"expected one int for repeats, or {extent} ints, got shape {counts.shape}")
+    numbers: list[int] = counts.reshape(-1).tolist()
+    return numbers
 
 
 def tile(x: Any, repetitions: Any) -> Tensor:

@@ -163,13 +163,13 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
 
 # A name in LANEWISE_REQUIRE -> the columns of the support matrix in which every operation must then have a tick.
 COLUMNS = {
-    **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
+    **{name: (name,) for name in ("wgpu", "avx512", "avx2", "avx", "sse2", "neon", "scalar")},
     "simd128": ("simd128", "relaxed_simd"),
 }
 
 
 def matrix(runner: Runner, stage: Stage) -> None:
-    """Counts the operations that passed on every required CPU and WebAssembly backend, and lists the others."""
+    """Counts the operations that passed on every required backend, and lists the others."""
     described = json.loads((ROOT / "build" / "generated" / "lanewise" / "_lib" / "operations.json").read_text())
     names = [each["name"] for each in described["operations"]]
     needed = runner.environment["LANEWISE_REQUIRE"].split(",")

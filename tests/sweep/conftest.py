@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__)
 import oracle_file  # noqa: E402
 import support  # noqa: E402
 from generator.schema import Contract  # noqa: E402
-from tested import BACKENDS, CONTRACTS, HOSTS, oracle_of  # noqa: E402
+from tested import BACKENDS, CONTRACTS, GPUS, HOSTS, oracle_of  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
@@ -35,7 +35,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(("contract", "dtype"), pairs, ids=names)
         else:
             metafunc.parametrize("contract", chosen, ids=[contract.operation for contract in chosen])
-    for name, backends in (("backend", BACKENDS), ("host", HOSTS)):
+    for name, backends in (("backend", BACKENDS), ("host", HOSTS), ("gpu", GPUS)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, backends, ids=[backend.value for backend in backends], indirect=True)
 
@@ -55,6 +55,13 @@ def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
 
 
 @pytest.fixture
+def gpu(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
+    """Each available GPU backend in turn, selected like `backend`."""
+    with lw.use_backend(request.param):
+        yield request.param
+
+
+@pytest.fixture
 def oracle(contract: Contract) -> oracle_file.Oracle:
     """The cases of the contract: inputs, and the expected result of each."""
     return oracle_of(contract.operation)
@@ -66,7 +73,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     outcome = yield
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
-    backend = params.get("backend", params.get("host"))
+    backend = params.get("backend", params.get("host", params.get("gpu")))
     report = outcome.get_result()
     if backend and "contract" in params and (report.failed or (report.passed and report.when == "call")):
         support.note(params["contract"].operation, backend.value, report.passed)

@@ -35,6 +35,25 @@ def test_results(contract, dtype, backend, oracle):
     assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
 
 
+# Operations that read a tensor although the contract declares no fallback: why
+READS = {"repeat": "the shape of the result depends on the elements of repeats"}
+
+
+@pytest.mark.contracts(
+    lambda contract: (
+        contract.reference and not contract.internal and not contract.fallback and contract.operation not in READS
+    )
+)
+def test_a_gpu_computes_without_the_cpu(contract, gpu, oracle):
+    """No tensor is read back to compute a result: there is a kernel for every case."""
+    for case in oracle.cases:
+        if gpu.value not in case.excused:
+            arguments, keywords = calls.arguments(contract, case), calls.keywords(case)
+            before = lw.memory_stats()["readbacks"]
+            getattr(lw, contract.operation)(*arguments, **keywords)
+            assert lw.memory_stats()["readbacks"] == before, case.name
+
+
 def assert_same_bits(call, what):
     """Asserts that a call, which returns one tensor or several, gives the same bits on every CPU backend."""
     first = None

@@ -7,7 +7,7 @@ from tested import BACKENDS
 
 ARM = platform.machine().lower() in ("aarch64", "arm64")
 # Names of backends, tools and packages that LANEWISE_REQUIRE may contain, but that only other folders test.
-ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "firefox", "webkit"}
+ELSEWHERE = {"webgpu", "simd128", "relaxed_simd", "chromium", "firefox", "webkit"}
 ELSEWHERE |= {"emcc", "cuda", "cuda-compile", "torch"} | (set() if ARM else {"neon"})
 
 

@@ -18,6 +18,7 @@ CONTRACTS = load_contracts(ROOT / "contracts")
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 BACKENDS = [info.name for info in lw.backends() if info.available]
 HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
+GPUS = [backend for backend in BACKENDS if backend.is_gpu]
 
 
 @cache
