@@ -26,7 +26,7 @@ from lanewise.webgpu import shaders
 
 __all__ = ["Player", "adapters"]
 
-ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim")  # lw_entry of recorder.h
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "fold")  # lw_entry of recorder.h
 DISPATCH: Final = struct.Struct("<16I")  # lw_dispatch of recorder.h
 PIPELINE_BYTES: Final = 16  # the first members of lw_dispatch, which select a pipeline
 BUFFERS: Final = slice(32, 64)  # the last member
@@ -145,7 +145,7 @@ class Player:
             except DeviceError as error:
                 failures.append((position, str(error)))
                 continue
-            steps.append((pipeline._internal, group._internal, position, dispatch))
+            steps.append((pipeline, group, position, dispatch))  # keeps a group that _bind() drops meanwhile
         with self._translated("submitting work"), _captured():
             self._encode(steps, parameters)
         return failures
@@ -159,10 +159,10 @@ class Player:
         current, offset = None, _ffi.new("uint32_t[1]")
         for pipeline, group, position, dispatch in steps:
             if pipeline is not current:
-                _lib.wgpuComputePassEncoderSetPipeline(running, pipeline)
+                _lib.wgpuComputePassEncoderSetPipeline(running, pipeline._internal)
                 current = pipeline
             offset[0] = position * PARAMETER_BYTES
-            _lib.wgpuComputePassEncoderSetBindGroup(running, 0, group, 1, offset)
+            _lib.wgpuComputePassEncoderSetBindGroup(running, 0, group._internal, 1, offset)
             _lib.wgpuComputePassEncoderDispatchWorkgroups(running, *DISPATCH.unpack(dispatch)[4:7])
         _lib.wgpuComputePassEncoderEnd(running)
         _lib.wgpuComputePassEncoderRelease(running)

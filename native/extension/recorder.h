@@ -13,7 +13,15 @@ enum {
 };
 
 /* The entry points of WGSL modules; desktop.py has their names in the same order. */
-typedef enum lw_entry { LW_ENTRY_MAIN, LW_ENTRY_BLOCKS, LW_ENTRY_COMBINE, LW_ENTRY_CLEAR, LW_ENTRY_CLAIM } lw_entry;
+typedef enum lw_entry {
+    LW_ENTRY_MAIN,
+    LW_ENTRY_BLOCKS,
+    LW_ENTRY_COMBINE,
+    LW_ENTRY_CLEAR,
+    LW_ENTRY_CLAIM,
+    LW_ENTRY_VECTORS,
+    LW_ENTRY_FOLD
+} lw_entry;
 
 /* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */
 typedef enum lw_source_of_input { LW_FROM_BUFFER, LW_FROM_NUMBER, LW_FROM_RESULT, LW_FROM_NOWHERE } lw_source_of_input;

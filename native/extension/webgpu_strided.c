@@ -6,7 +6,11 @@
 #include "webgpu_launch.h"
 #include <string.h>
 
-enum { BLOCK = 4096 /* elements of a block of a reduction */ };
+enum {
+    BLOCK = 4096, /* elements of a block of a reduction */
+    TEAMS = 16,   /* blocks that a workgroup reduces at once, if they are contiguous */
+    RUN = 1024    /* results of blocks that a workgroup combines, if there are more */
+};
 
 static const double TURN = 6.283185307179586;
 
@@ -18,6 +22,7 @@ typedef struct strided {
     uint32_t strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
     uint32_t count, packed, outer, ndim, length, blocks;
     uint32_t numbers[LW_WGSL_OPERANDS - 1][2];
+    uint32_t folded;
 } strided;
 
 _Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters of a dispatch must have room");
@@ -73,8 +78,25 @@ static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
     return lw_webgpu_record_groups(launch, (parameters->count + per_invocation - 1) / per_invocation);
 }
 
+/* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at once. */
+static int takes_vectors(const lw_webgpu_launch *launch) {
+    const lw_plan *plan = launch->plan;
+    const lw_layout *layout = &plan->layout;
+    int inputs = plan->operation->input_count, takes = layout->ndim == 1 && lw_shaders[plan->kernel].has_vectors;
+    for (int i = 0; i <= inputs && takes; i++) {
+        int64_t item = lw_item_size(i < inputs ? plan->operands[i].dtype : plan->dtype);
+        int is_number = i < inputs && lw_is_number(&plan->operands[i]);
+        takes = is_number || (layout->strides[i][0] == item && launch->parameters[i] % (4 * item) == 0);
+    }
+    return takes;
+}
+
 lw_status lw_webgpu_elementwise(lw_webgpu_launch *launch) {
     lw_status status = lay_out(launch);
+    if (status == LW_OK && takes_vectors(launch)) {
+        launch->dispatch.entry = LW_ENTRY_VECTORS;
+        return record_elements(launch, 1);
+    }
     return status == LW_OK ? record_elements(launch, lw_item_size(launch->plan->dtype)) : status;
 }
 
@@ -86,20 +108,51 @@ static lw_status record_blocks(lw_webgpu_launch *launch, int64_t count, int64_t 
     return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
 }
 
+/* Returns whether the rows of a reduction's only input are contiguous, and start at multiples of 16 bytes. */
+static int has_vector_rows(const lw_webgpu_launch *launch) {
+    const lw_layout *layout = &launch->plan->layout;
+    int takes = lw_shaders[launch->plan->kernel].has_vectors && layout->inner == 1 && launch->dispatch.sources == 0;
+    for (int axis = 0; axis < layout->ndim - 1 && takes; axis++) {
+        takes = layout->shape[axis] == 1 || layout->strides[0][axis] % 16 == 0;
+    }
+    return takes && layout->strides[0][layout->ndim - 1] == 4 && launch->parameters[0] % 16 == 0;
+}
+
+/* Combines the results of blocks in scratch memory. */
+static lw_status record_combine(lw_webgpu_launch *launch, int64_t count, int64_t blocks) {
+    int64_t runs = (blocks + RUN - 1) / RUN;
+    lw_status status = LW_OK;
+    parameters_of(launch)->folded = 1;
+    if (runs > 1) {
+        launch->dispatch.entry = LW_ENTRY_FOLD;
+        status = lw_webgpu_record_groups(launch, count * runs);
+        parameters_of(launch)->folded = RUN;
+    }
+    launch->dispatch.entry = LW_ENTRY_COMBINE;
+    return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+}
+
 /* Rows of one block need one dispatch. For longer rows, the results of blocks go to scratch memory and are combined. */
 lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
     lw_status status = lay_out(launch);
-    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
-    if (status != LW_OK || blocks <= 1) {
-        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+    if (status != LW_OK) {
+        return status;
     }
-    lw_storage *scratch =
-        lw_webgpu_bind_scratch(launch, count * blocks * lw_shaders[launch->plan->kernel].scratch_bytes);
-    if (!scratch) {
-        return LW_INTERRUPTED; /* with an error set */
+    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, units = count * blocks;
+    int is_split = blocks > 1, takes_vectors = blocks > 0 && has_vector_rows(launch);
+    lw_storage *scratch = NULL;
+    if (is_split) {
+        scratch = lw_webgpu_bind_scratch(launch, units * lw_shaders[launch->plan->kernel].scratch_bytes);
+        if (!scratch) {
+            return LW_INTERRUPTED; /* with an error set */
+        }
     }
-    status = record_blocks(launch, count, blocks);
-    lw_storage_release(scratch);
+    launch->dispatch.entry = takes_vectors ? LW_ENTRY_VECTORS : is_split ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    status = lw_webgpu_record_groups(launch, takes_vectors ? (units + TEAMS - 1) / TEAMS : is_split ? units : count);
+    if (is_split) {
+        status = status == LW_OK ? record_combine(launch, count, blocks) : status;
+        lw_storage_release(scratch);
+    }
     return status;
 }
 

@@ -5,9 +5,11 @@
 // 4. Combine the results of blocks in pairs of neighbors, then pairs of pairs.
 //
 // A workgroup computes the 64 partial results of one block. Rows of one block need only `main`. For longer rows,
-// `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row.
+// `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row. If there
+// are many, `fold` first combines each run of 1024 of them, on as many workgroups.
 const lw_partials = 64u;
 const lw_block = 4096u;
+const lw_run = 1024u;
 var<workgroup> lw_partial: array<$accumulator, lw_partials>;
 
 // Leaves the result in lw_partial[0]. Only invocation 0 reads it and overwrites it for the next block, so no barrier is
@@ -54,17 +56,33 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
     }
 }
 
+// Combines results of blocks in pairs of neighbors, then pairs of pairs, from those `begin` apart on: `count` results
+// from position `first` on.
+fn lw_fold(first: u32, begin: u32, count: u32, invocation: u32) {
+    for (var step = begin; step < count; step *= 2u) {
+        for (var i = invocation * 2u * step; i + step < count; i += lw_partials * 2u * step) {
+            scratch_buffer[first + i] = $combine(scratch_buffer[first + i], scratch_buffer[first + i + step]);
+        }
+        storageBarrier();
+    }
+}
+
+@compute @workgroup_size(lw_partials)
+fn fold(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
+        @builtin(num_workgroups) groups: vec3<u32>) {
+    let runs = (lw.blocks + lw_run - 1u) / lw_run;
+    for (var unit = group.x; unit < lw.count * runs; unit += groups.x) {
+        let start = unit % runs * lw_run;
+        lw_fold(unit / runs * lw.blocks + start, 1u, min(lw_run, lw.blocks - start), invocation);
+    }
+}
+
 @compute @workgroup_size(lw_partials)
 fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
     for (var row = group.x; row < lw.count; row += groups.x) {
         let first = row * lw.blocks;
-        for (var step = 1u; step < lw.blocks; step *= 2u) {
-            for (var i = invocation * 2u * step; i + step < lw.blocks; i += lw_partials * 2u * step) {
-                scratch_buffer[first + i] = $combine(scratch_buffer[first + i], scratch_buffer[first + i + step]);
-            }
-            storageBarrier();
-        }
+        lw_fold(first, lw.folded, lw.blocks, invocation);
         if (invocation == 0u) {
             let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
             let result = scratch_buffer[first];

@@ -1,0 +1,240 @@
+"""Fills in the templates of webgpu/kinds: one function for each kind of operation returns a kernel's WGSL module."""
+
+from __future__ import annotations
+
+import re
+from string import Template
+
+from .wgsl_module import COMPONENTS, ITEMS, WEBGPU, Module
+
+__all__ = ["EMITTERS"]
+
+
+def _elementwise(module: Module) -> str:
+    parameters = module.parameters(ITEMS[module.kernel.dtype].value)
+    loads = (module.load(position) for position in range(len(module.contract.inputs)))
+    text = _each_element(module, f"{module.function()}({', '.join([*loads, *parameters])})")
+    return text + _vectors(module, parameters) if module.has_vectors else text
+
+
+def _vectors(module: Module, parameters: list[str]) -> str:
+    """Returns the entry point for contiguous operands."""
+    names = [each.name for each in module.contract.inputs]
+    loads = "".join(f"        let {name} = lw_load_four_{name}(i);\n" for name in names)
+    values = []
+    for component in COMPONENTS:
+        value = f"{module.function()}({', '.join([*(f'{name}.{component}' for name in names), *parameters])})"
+        values.append(module.item(value))
+    template = _template("elementwise_words" if module.out.packed else "elementwise_vectors")
+    text = Template(template).substitute(
+        loads=loads.strip(),
+        values=", ".join(values),
+        element=module.out.element,
+        component=COMPONENTS[len(names)],
+    )
+    return module.vectors() + text
+
+
+def _each_element(module: Module, value: str) -> str:
+    """Returns a module that stores `value` in each element `i` of the result; `at` has the byte offsets of operands."""
+    template = _template("elementwise_packed" if module.out.packed else "elementwise")
+    text = Template(template).substitute(
+        item=module.item(value),
+        store=_indent(module.store(value, "item" if module.out.packed else None), template),
+        component=COMPONENTS[len(module.contract.inputs)],
+        per_word=f"{32 // module.out.bits}u",
+        item_bits=f"{module.out.bits}u",
+        item_bytes=f"{module.out.bits // 8}u",
+    )
+    return module.bindings() + module.loads() + text
+
+
+def _reduction(module: Module) -> str:
+    identity = module.function("_identity")
+    accumulator = module.library.result(identity)
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
+    index = ["i"] if module.contract.kind.name == "index_reduction" else []
+    parameters = module.parameters("f32")
+    template = _template("reduction")
+    finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
+    text = Template(template).substitute(
+        accumulator=accumulator,
+        identity=f"{identity}()",
+        map=f"{module.function('_map')}({', '.join([*loads, *index])})",
+        combine=module.function("_combine"),
+        store=_indent(module.store(finished), template),
+    )
+    text = module.bindings(scratch=accumulator) + module.loads() + text
+    takes_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
+    return text + _reduction_vectors(module, accumulator, finished) if takes_vectors else text
+
+
+def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
+    """Returns the entry point for contiguous rows."""
+    name, item = module.operands[0]
+    template = _template("reduction_vectors")
+    combine, map_ = module.function("_combine"), module.function("_map")
+
+    def load(number: int) -> str:
+        return f"let v{number} = {name}_vectors[first + i / 4u + {16 * number}u];"
+
+    def fold(number: int) -> str:
+        values = (item.load.replace("$item", f"v{number}.{component}") for component in COMPONENTS)
+        return "\n".join(f"p{k} = {combine}(p{k}, {map_}({value}));" for k, value in enumerate(values))
+
+    values = {f"map_{component}": f"{map_}(v0.{component})" for component in COMPONENTS[:3]}
+    text = Template(template).substitute(
+        accumulator=accumulator,
+        identity=f"{module.function('_identity')}()",
+        combine=combine,
+        load_four="\n        ".join(map(load, range(4))),
+        combine_four="\n".join(map(fold, range(4))).replace("\n", "\n        "),
+        load_one=load(0),
+        combine_one=fold(0).replace("\n", "\n        "),
+        store=_indent(module.store(finished), template),
+        **values,
+    )
+    return f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<{item.element}>>;\n" + text
+
+
+def _matrix(module: Module) -> str:
+    template = _template("matrix")
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
+    finished = f"{module.function()}({', '.join(['product', *loads[2:], *module.parameters(module.out.value)])})"
+    text = Template(template).substitute(
+        item=module.out.value, load_a=loads[0], load_b=loads[1], store=_indent(module.store(finished), template)
+    )
+    return module.bindings(scratch=module.out.value) + module.loads(numbers=False) + text
+
+
+def _gather(module: Module) -> str:
+    """Returns a module whose scalars are the extent of the indexed axis and its stride in bytes."""
+    position = f"lw_take_position({module.load(1)}, bitcast<i32>(lw.scalars.x))"
+    if module.contract.operation == "put":
+        template = _template("put")
+        store = _indent(module.store(module.load(0)), template)
+        text = Template(template).substitute(position=position, store=store)
+        return module.bindings(scratch="atomic<u32>") + module.loads() + text
+    return _each_element(module, f"lw_load_{module.contract.inputs[0].name}(at.x + {position} * lw.scalars.y)")
+
+
+def _creation(module: Module) -> str:
+    """Returns a module whose function receives the position of an element, and the bits of the parameters."""
+    parameters = (f"lw.number_{COMPONENTS[position]}" for position in range(len(module.contract.kernel_parameters)))
+    return _each_element(module, f"{module.function()}({', '.join(['i', *parameters])})")
+
+
+def _search(module: Module) -> str:
+    row = module.contract.inputs[0].name
+    search = Template(_template("search")).substitute(
+        value=module.operands[1][1].value, row=row, is_before=module.function()
+    )
+    return search + _each_element(module, f"lw_search({module.load(1)})")
+
+
+def _rows(module: Module) -> str:
+    library, stem = module.library, f"lw_{module.stem}"
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
+    if f"{stem}_advance" in library.texts:
+        return _scan(module, loads[0])
+    template, total = _template("rows"), []
+    if f"{stem}_term" in library.texts:
+        template = template.replace("@compute", _template("rows_total") + "\n@compute")
+        total = ["lw_add_up(row, summary, invocation)"]
+    parameters = module.parameters("f32")
+    rescale, scale, element = "", [], loads[0]
+    if f"{stem}_scale" in library.texts:
+        rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
+        rescale += "\nif (scale != 1.0) {\n    summary = lw_summarize(row, scale, invocation);\n}"
+        scale, element = ["scale"], f"{loads[0]} * scale"
+    numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
+    text = Template(template).substitute(
+        summary=library.result(module.function("_identity")),
+        identity=f"{module.function('_identity')}()",
+        map=f"{module.function('_map')}({element})",
+        combine=module.function("_combine"),
+        rescale=rescale.replace("\n", "\n        "),
+        term=f"{stem}_term({loads[0]}, summary)",
+        numbers=f"{module.function('_numbers')}({numbers})",
+        value=f"{module.function('_value')}({', '.join([*loads, 'numbers'])})",
+        store=_indent(module.store("value"), template),
+    )
+    return module.bindings() + module.loads() + text
+
+
+def _scan(module: Module, load: str) -> str:
+    template = _template("scan")
+    zero = module.function("_zero")
+    text = Template(template).substitute(
+        item=module.out.value,
+        zero=f"{zero}()",
+        identity=f"{module.function('_identity')}()",
+        load=load,
+        value=f"{module.function('_value')}(lw_scanned[invocation], before)",
+        advance=f"{module.function('_advance')}(before, lw_scanned[lw_tile - 1u])",
+        join=module.function("_join"),
+        store=_indent(module.store("value"), template),
+    )
+    return module.bindings(scratch=module.library.result(zero)) + module.loads() + text
+
+
+def _rotation(module: Module) -> str:
+    name = module.contract.inputs[0].name
+    text = Template(_template("rotation")).substitute(
+        places=module.library.require(module.contract, f"lw_{module.contract.operation}_places"),
+        rotate=module.function(),
+        first=f"lw_load_{name}(first.x)",
+        second=f"lw_load_{name}(second.x)",
+    )
+    return module.bindings() + module.loads(numbers=False) + text
+
+
+def _window(module: Module) -> str:
+    inputs = module.contract.inputs
+    size = "lw.kernel_size.x * lw.kernel_size.y"
+    finish = [module.load(2)] if len(inputs) > 1 else ["inside", size, *module.parameters("f32")]
+    combine = ", ".join(["acc", *(module.load(position) for position in range(min(len(inputs), 2)))])
+    text = Template(_template("window")).substitute(
+        identity=f"{module.function('_identity')}()",
+        combine=f"{module.function('_combine')}({combine})",
+        finish=f"{module.function('_finish')}({', '.join(['acc', *finish])})",
+        component=COMPONENTS[len(inputs)],
+        result=f"{len(inputs)}u",
+    )
+    return module.bindings() + module.loads(numbers=False) + text
+
+
+def _attention(module: Module) -> str:
+    names = [each.name for each in module.contract.inputs]
+    loads = dict(zip(("query", "key", "value", "mask"), (f"lw_load_{name}" for name in names), strict=True))
+    functions = {name: module.function(f"_{name}") for name in ("score", "weight", "rescale", "mean")}
+    text = Template(_template("attention")).substitute(
+        **loads, **functions, maximum="lw_maximum_float32", lowest="lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS)"
+    )
+    return module.bindings() + module.loads() + text
+
+
+EMITTERS = {
+    "elementwise": _elementwise,
+    "cast": _elementwise,
+    "reduction": _reduction,
+    "index_reduction": _reduction,
+    "matrix": _matrix,
+    "gather": _gather,
+    "creation": _creation,
+    "search": _search,
+    "rows": _rows,
+    "rotation": _rotation,
+    "window": _window,
+    "attention": _attention,
+}
+
+
+def _template(name: str) -> str:
+    return (WEBGPU / "kinds" / f"{name}.wgsl").read_text()
+
+
+def _indent(statement: str, template: str) -> str:
+    """Indents the lines after the first as far as the template indents `$store`."""
+    margin = re.search(r"^( *)\$store", template, re.M)
+    return statement.replace("\n", "\n" + (margin[1] if margin else ""))
