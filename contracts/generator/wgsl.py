@@ -38,7 +38,7 @@ def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> d
         if name in modules:
             text = modules[name]
             facts = json.loads(text[2 : text.index("\n")])
-            vectors = int("fn vectors(" in text)
+            vectors = int("fn vectors(" in text or "fn tiles(" in text)
             rows.append(f"    [LW_KERNEL_{name}] = {{1, {facts['scratch_bytes']}, {vectors}}},")
     table = "\n".join(rows)
     return {

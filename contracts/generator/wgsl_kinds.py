@@ -104,7 +104,66 @@ def _matrix(module: Module) -> str:
     text = Template(template).substitute(
         item=module.out.value, load_a=loads[0], load_b=loads[1], store=_indent(module.store(finished), template)
     )
-    return module.bindings(scratch=module.out.value) + module.loads(numbers=False) + text
+    text = module.bindings(scratch=module.out.value) + module.loads(numbers=False) + text
+    return text + _matrix_tiles(module) if module.out.element == "f32" else text
+
+
+def _matrix_tiles(module: Module) -> str:
+    """Returns the entry points for matrices with contiguous rows. The steps along k are written out."""
+    inputs = [each.name for each in module.contract.inputs]
+    template = _template("matrix_tiles")
+    fetch = [f"a{j} = lw_strip_a(a_place, k + {4 * j}u, end);" for j in range(4)]
+    fetch += [
+        f"if (lw_transposed == 1u) {{ b{j} = lw_strip_b(bt_place, k + {4 * j}u, end); }} "
+        f"else {{ b{j} = lw_row_b(b_place, k + b_row + {4 * j}u, end); }}"
+        for j in range(4)
+    ]
+    put = [
+        f"lw_tile_a[{4 * j + c}u][invocation / 4u][invocation % 4u] = a{j}[{c}];" for j in range(4) for c in range(4)
+    ]
+    transposed = [
+        f"lw_tile_b[{4 * j + c}u][invocation / 4u][invocation % 4u] = b{j}[{c}];" for j in range(4) for c in range(4)
+    ]
+    plain = [f"lw_tile_b[b_row + {4 * j}u][invocation % 16u] = b{j};" for j in range(4)]
+    put += ["if (lw_transposed == 1u) {", *transposed, "} else {", *plain, "}"]
+    multiply = []
+    for k in range(16):
+        names = [f"a{k}x", f"a{k}y", f"b{k}x", f"b{k}y"]
+        places = [f"lw_tile_a[{k}][2u * y]", f"lw_tile_a[{k}][2u * y + 1u]"]
+        places += [f"lw_tile_b[{k}][2u * x]", f"lw_tile_b[{k}][2u * x + 1u]"]
+        multiply += [f"let {name} = {place};" for name, place in zip(names, places, strict=True)]
+        for row in range(8):
+            element = f"{names[row // 4]}.{COMPONENTS[row % 4]}"
+            multiply += [f"c.r{row}{half} += {element} * {names[2 + half]};" for half in range(2)]
+    rows = [(row, half) for row in range(8) for half in range(2)]
+    finish = []
+    for component in range(4):
+        loads = [
+            f"lw_tile_{name}(at.{COMPONENTS[position]} + {component}u * lw.column_strides.{COMPONENTS[position]})"
+            for position, name in enumerate(inputs[2:], 2)
+        ]
+        arguments = [f"products.{COMPONENTS[component]}", *loads, *module.parameters(module.out.value)]
+        finish.append(f"{module.function()}({', '.join(arguments)})")
+    text = Template(template).substitute(
+        a=inputs[0],
+        b=inputs[1],
+        out_binding=len(inputs),
+        scratch_binding=len(inputs) + 1,
+        rows="\n    ".join(f"r{row}{half}: vec4<f32>," for row, half in rows),
+        fetch="\n    ".join([f"var {name}{j} = vec4<f32>();" for name in "ab" for j in range(4)] + fetch),
+        put="\n        ".join(put),
+        fetch_next="\n        ".join(fetch),
+        multiply="\n        ".join(multiply),
+        store_rows="\n                ".join(
+            f"lw_store_four(base, row + {row}u, column + {4 * half}u, c.r{row}{half});" for row, half in rows
+        ),
+        store_parts="\n                ".join(
+            f"lw_store_part(i, row + {row}u, column + {4 * half}u, c.r{row}{half});" for row, half in rows
+        ),
+        finish=f"let value = vec4<f32>({', '.join(finish)});",
+        component=COMPONENTS[len(inputs)],
+    )
+    return module.loads(numbers=False, results=False, first=2, stem="lw_tile") + text
 
 
 def _gather(module: Module) -> str:

@@ -159,16 +159,19 @@ class Module:
         lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
         return "\n".join(lines) + "\n"
 
-    def loads(self, numbers: bool = True) -> str:
-        """Returns a function lw_load_<input>(at: u32) for each input, which loads the element at a byte offset. The
-        override lw_sources says where each input is (webgpu/kinds/layout.wgsl). `numbers`: an input may be a number."""
+    def loads(self, numbers: bool = True, results: bool = True, first: int = 0, stem: str = "lw_load") -> str:
+        """Returns a function <stem>_<input>(at: u32) for each input from `first` on, which loads the element at a byte
+        offset. The override lw_sources says where each input is (webgpu/kinds/layout.wgsl): `numbers`, an input may be
+        a number; `results`, it may share the buffer of the result."""
         functions = []
         for position, each in enumerate(self.contract.inputs):
+            if position < first:
+                continue
             item = self.operands[position][1]
             cases = []
             if numbers:
                 cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
-            if item == self.out:
+            if item == self.out and results:
                 cases.append((2, self._load(item, "out_buffer", atomic=item.packed)))
             if each.optional:
                 absent = f"lw_{self.stem}_absent_{each.name}"
@@ -177,7 +180,7 @@ class Module:
             lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
             lines.append(f"    return {self._load(item, f'{each.name}_buffer')};")
             body = "\n".join(lines)
-            functions.append(f"fn lw_load_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
+            functions.append(f"fn {stem}_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
         return "".join(functions)
 
     def _load(self, item: Item, buffer: str, atomic: bool = False) -> str:

@@ -26,7 +26,8 @@ from lanewise.webgpu import shaders
 
 __all__ = ["Player", "adapters"]
 
-ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "fold")  # lw_entry of recorder.h
+# lw_entry of recorder.h
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "fold", "tiles", "tile_parts")
 DISPATCH: Final = struct.Struct("<16I")  # lw_dispatch of recorder.h
 PIPELINE_BYTES: Final = 16  # the first members of lw_dispatch, which select a pipeline
 BUFFERS: Final = slice(32, 64)  # the last member
@@ -202,10 +203,10 @@ class Player:
 
     def _pipeline(self, dispatch: bytes) -> tuple[Any, tuple[int, bool]]:
         """Compiles the pipeline that a dispatch needs. A module is parsed once for all of its pipelines."""
-        kernel, entry, sources, ndim = DISPATCH.unpack(dispatch)[:4]
+        kernel, entry, sources, variant = DISPATCH.unpack(dispatch)[:4]
         shader = self._modules[kernel][0] if kernel in self._modules else shaders.load(kernel)
         layout = (shader.inputs, shader.has_scratch)
-        constants = {"lw_sources": sources, "lw_ndim": ndim}
+        constants = {"lw_sources": sources, "lw_ndim": variant, "lw_transposed": variant}
         with self._translated(f"compiling {shader.kernel}"):
             if kernel not in self._modules:
                 module = self._device.create_shader_module(label=shader.kernel, code=shader.source)

@@ -20,7 +20,9 @@ typedef enum lw_entry {
     LW_ENTRY_CLEAR,
     LW_ENTRY_CLAIM,
     LW_ENTRY_VECTORS,
-    LW_ENTRY_FOLD
+    LW_ENTRY_FOLD,
+    LW_ENTRY_TILES,
+    LW_ENTRY_TILE_PARTS
 } lw_entry;
 
 /* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */
@@ -31,7 +33,7 @@ typedef struct lw_dispatch {
     uint32_t kernel; /* index in lw_kernels */
     uint32_t entry;
     uint32_t sources; /* lw_sources */
-    uint32_t ndim;    /* lw_ndim, or 0 if the kernel does not have it */
+    uint32_t variant; /* lw_ndim or lw_transposed, if the kernel has it */
     uint32_t groups[3];
     uint32_t unused;
     /* numbers of the blocks in the order of the bindings, or 0; lw_record() fills them in */

@@ -1,8 +1,11 @@
 /* Launches of kernels of matrices, windows and attention, each with its own layout in webgpu/kinds. */
+#include "lanewise_table.h"
+#include "shader.h"
 #include "webgpu_launch.h"
 #include <string.h>
 
 enum {
+    STRIP = 16,          /* parts of k are multiples of it */
     TILE = 64,           /* rows and columns of a tile */
     GROUPS = 256,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
     LEAST_DEPTH = 512,   /* of a part of k: with less, adding the parts costs more than it gains */
@@ -29,13 +32,38 @@ static int64_t parts_of(int64_t tiles, int64_t k) {
     return parts > least ? parts : least > 1 ? least : 1;
 }
 
+/* Returns whether operand `i` is at multiples of 16 bytes along all dimensions but `inner`, along which it is
+ * contiguous. */
+static int has_vectors_along(const lw_webgpu_launch *launch, int i, int64_t inner, int64_t outer) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    int aligned = inner == 4 && outer % 16 == 0 && launch->parameters[i] % 16 == 0;
+    for (int axis = 0; axis < layout->batch_ndim; axis++) {
+        aligned &= layout->batch_strides[i][axis] % 16 == 0;
+    }
+    return aligned;
+}
+
+/* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to whether B is
+ * transposed. */
+static int takes_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
+    int out = launch->plan->operation->input_count;
+    *transposed = columns[1] != 4;
+    int apart = (launch->dispatch.sources & 15) == 0 && launch->dispatch.sources >> 4 != LW_FROM_RESULT;
+    return lw_shaders[launch->plan->kernel].has_vectors && apart && layout->k > 0 && layout->n % 4 == 0 &&
+           layout->k % 4 == 0 && has_vectors_along(launch, 0, columns[0], rows[0]) &&
+           (*transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
+                        : has_vectors_along(launch, 1, columns[1], rows[1])) &&
+           has_vectors_along(launch, out, columns[out], rows[out]);
+}
+
 /* Records the dispatches that compute the products of parts, and add them. */
 static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_t parts, int64_t batch) {
     lw_storage *scratch = lw_webgpu_bind_scratch(launch, elements * parts * 4);
     if (!scratch) {
         return LW_INTERRUPTED; /* with an error set */
     }
-    launch->dispatch.entry = LW_ENTRY_BLOCKS;
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch * parts);
     lw_status status = lw_webgpu_record(launch);
     launch->dispatch.entry = LW_ENTRY_COMBINE;
@@ -74,8 +102,15 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
     parameters->batch_ndim = (uint32_t)layout->batch_ndim;
     parameters->batch = (uint32_t)batch;
     int64_t columns = (n + TILE - 1) / TILE, rows = (m + TILE - 1) / TILE, parts = parts_of(columns * rows * batch, k);
+    parameters->depth = (uint32_t)((k + STRIP * parts - 1) / (STRIP * parts) * STRIP);
+    parts = parts > 1 ? (k + parameters->depth - 1) / parameters->depth : 1;
     parameters->parts = (uint32_t)parts;
-    parameters->depth = (uint32_t)((k + parts - 1) / parts);
+    if (takes_tiles(launch, &launch->dispatch.variant)) {
+        launch->dispatch.entry = parts > 1 ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
+    } else {
+        launch->dispatch.variant = 0;
+        launch->dispatch.entry = parts > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    }
     launch->dispatch.groups[0] = lw_webgpu_at_most(launch, columns);
     launch->dispatch.groups[1] = lw_webgpu_at_most(launch, rows);
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch);

@@ -74,7 +74,7 @@ static lw_status lay_out(lw_webgpu_launch *launch) {
 static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
     const strided *parameters = parameters_of(launch);
     int64_t per_invocation = (item < 4 ? 4 / item : 1) * LW_WGSL_GROUP;
-    launch->dispatch.ndim = parameters->ndim;
+    launch->dispatch.variant = parameters->ndim;
     return lw_webgpu_record_groups(launch, (parameters->count + per_invocation - 1) / per_invocation);
 }
 
