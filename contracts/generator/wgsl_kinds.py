@@ -65,8 +65,8 @@ def _reduction(module: Module) -> str:
         store=_indent(module.store(finished), template),
     )
     text = module.bindings(scratch=accumulator) + module.loads() + text
-    takes_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
-    return text + _reduction_vectors(module, accumulator, finished) if takes_vectors else text
+    has_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
+    return text + _reduction_vectors(module, accumulator, finished) if has_vectors else text
 
 
 def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
@@ -78,7 +78,7 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
     def load(number: int) -> str:
         return f"let v{number} = {name}_vectors[first + i / 4u + {16 * number}u];"
 
-    def fold(number: int) -> str:
+    def combine_vector(number: int) -> str:
         values = (item.load.replace("$item", f"v{number}.{component}") for component in COMPONENTS)
         return "\n".join(f"p{k} = {combine}(p{k}, {map_}({value}));" for k, value in enumerate(values))
 
@@ -87,10 +87,10 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
         accumulator=accumulator,
         identity=f"{module.function('_identity')}()",
         combine=combine,
-        load_four="\n        ".join(map(load, range(4))),
-        combine_four="\n".join(map(fold, range(4))).replace("\n", "\n        "),
+        load_all="\n        ".join(map(load, range(8))),
+        combine_all="\n".join(map(combine_vector, range(8))).replace("\n", "\n        "),
         load_one=load(0),
-        combine_one=fold(0).replace("\n", "\n        "),
+        combine_one=combine_vector(0).replace("\n", "\n        "),
         store=_indent(module.store(finished), template),
         **values,
     )
@@ -105,13 +105,19 @@ def _matrix(module: Module) -> str:
         item=module.out.value, load_a=loads[0], load_b=loads[1], store=_indent(module.store(finished), template)
     )
     text = module.bindings(scratch=module.out.value) + module.loads(numbers=False) + text
-    return text + _matrix_tiles(module) if module.out.element == "f32" else text
+    if module.out.element != "f32":
+        return text
+    names = dict(zip("ab", (each.name for each in module.contract.inputs), strict=False))
+    template = _template("matrix_dots")
+    dots = Template(template).substitute(names, store=_indent(module.store(finished), template))
+    return text + _matrix_tiles(module) + dots
 
 
 def _matrix_tiles(module: Module) -> str:
     """Returns the entry points for matrices with contiguous rows. The steps along k are written out."""
     inputs = [each.name for each in module.contract.inputs]
     template = _template("matrix_tiles")
+    a, b = inputs[:2]
     fetch = [f"a{j} = lw_strip_a(a_place, k + {4 * j}u, end);" for j in range(4)]
     fetch += [
         f"if (lw_transposed == 1u) {{ b{j} = lw_strip_b(bt_place, k + {4 * j}u, end); }} "
@@ -145,14 +151,14 @@ def _matrix_tiles(module: Module) -> str:
         arguments = [f"products.{COMPONENTS[component]}", *loads, *module.parameters(module.out.value)]
         finish.append(f"{module.function()}({', '.join(arguments)})")
     text = Template(template).substitute(
-        a=inputs[0],
-        b=inputs[1],
+        a=a,
+        b=b,
         out_binding=len(inputs),
         scratch_binding=len(inputs) + 1,
         rows="\n    ".join(f"r{row}{half}: vec4<f32>," for row, half in rows),
-        fetch="\n    ".join([f"var {name}{j} = vec4<f32>();" for name in "ab" for j in range(4)] + fetch),
+        registers="\n    ".join(f"var {name}{j} = vec4<f32>();" for name in "ab" for j in range(4)),
+        fetch="\n    ".join(fetch),
         put="\n        ".join(put),
-        fetch_next="\n        ".join(fetch),
         multiply="\n        ".join(multiply),
         store_rows="\n                ".join(
             f"lw_store_four(base, row + {row}u, column + {4 * half}u, c.r{row}{half});" for row, half in rows
@@ -204,21 +210,94 @@ def _rows(module: Module) -> str:
     rescale, scale, element = "", [], loads[0]
     if f"{stem}_scale" in library.texts:
         rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
-        rescale += "\nif (scale != 1.0) {\n    summary = lw_summarize(row, scale, invocation);\n}"
+        rescale += "\nif (scale != 1.0) {\n    $again\n}"
         scale, element = ["scale"], f"{loads[0]} * scale"
     numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
+    values = {
+        "summary": library.result(module.function("_identity")),
+        "identity": f"{module.function('_identity')}()",
+        "combine": module.function("_combine"),
+        "numbers": f"{module.function('_numbers')}({numbers})",
+    }
+    again = rescale.replace("$again", "summary = lw_summarize(row, scale, invocation);")
     text = Template(template).substitute(
-        summary=library.result(module.function("_identity")),
-        identity=f"{module.function('_identity')}()",
+        values,
         map=f"{module.function('_map')}({element})",
-        combine=module.function("_combine"),
-        rescale=rescale.replace("\n", "\n        "),
+        rescale=again.replace("\n", "\n        "),
         term=f"{stem}_term({loads[0]}, summary)",
-        numbers=f"{module.function('_numbers')}({numbers})",
         value=f"{module.function('_value')}({', '.join([*loads, 'numbers'])})",
         store=_indent(module.store("value"), template),
     )
-    return module.bindings() + module.loads() + text
+    text = module.bindings() + module.loads() + text
+    has_vectors = module.operands[0][1].element == module.out.element == "f32"
+    return text + _rows_vectors(module, values, rescale) if has_vectors else text
+
+
+def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
+    """Returns the entry point for contiguous rows. The steps along a row are written out."""
+    library, name = module.library, module.operands[0][0]
+    stem = f"lw_{module.stem}"
+
+    def each(step: str) -> list[str]:
+        """Returns the lines that do `step` with each vector `v` of an invocation, at `i` in the row."""
+        steps = []
+        for j in range(8):
+            text = step.replace("$v", f"v{j}").replace("$i", f"(invocation + {j} * lw_row_group)")
+            steps.append(f"if (lw_row_vectors > {j}u && invocation + {j} * lw_row_group < end) {{ {text} }}")
+        return steps
+
+    load = [f"var v{j} = vec4<f32>();" for j in range(8)]
+    for j in range(8):
+        place = f"(row.x >> 4u) + min(invocation + {j} * lw_row_group, end - 1u)"
+        load.append(f"if (lw_row_vectors > {j}u) {{ v{j} = lw_load_vector({place}); }}")
+    summarize = each("summary = lw_summarize_four(summary, $v, scale);")
+    again = [f"summary = {values['identity']};", *summarize, "summary = lw_combine_summaries(summary, invocation);"]
+    add_up, total, value = [], "", module.function("_value")
+    if f"{stem}_term" in library.texts:
+        components = ", ".join(f"{stem}_term(four.{component}, summary)" for component in COMPONENTS)
+        total = f"fn lw_terms_of_four(four: vec4<f32>, summary: {values['summary']}) -> vec4<f32> {{\n"
+        total += f"    return vec4<f32>({components});\n}}\n"
+        kept = ""
+        if f"{stem}_value_of_term" in library.texts:
+            kept, value = " $v = terms;", f"{stem}_value_of_term"
+        step = f"let terms = lw_terms_of_four($v, summary); sum += dot(terms, vec4<f32>(1.0));{kept}"
+        add_up = ["var sum = 0.0;", *each(step)]
+        add_up.append("let total = lw_combine_totals(sum, invocation);")
+    items = []
+    for component in COMPONENTS:
+        others = [
+            f"lw_in_row_{other}({component}.{COMPONENTS[position]})"
+            for position, (other, _) in enumerate(module.operands[1:-1], 1)
+        ]
+        items.append(f"{value}({', '.join([f'four.{component}', *others, 'numbers'])})")
+    maps = {
+        f"map_{component}": f"{module.function('_map')}(four.{component}{' * scale' if rescale else ''})"
+        for component in COMPONENTS
+    }
+    margin = "\n        "
+    text = Template(_template("rows_vectors")).substitute(
+        maps,
+        summary=values["summary"],
+        identity=values["identity"],
+        combine=values["combine"],
+        load=margin.join(load),
+        summarize=margin.join(summarize),
+        rescale=rescale.replace("$again", "\n    ".join(again)).replace("\n", margin),
+        add_up=margin.join(add_up),
+        numbers=values["numbers"].replace("lw_add_up(row, summary, invocation)", "total"),
+        store=margin.join(each("lw_store_four(row, $i, $v, numbers);")),
+        total=total,
+        numbers_type=library.result(module.function("_numbers")),
+        component=COMPONENTS[len(module.contract.inputs)],
+        values=(",\n" + 37 * " ").join(items),
+    )
+    bindings = f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<f32>>;\n"
+    bindings += f"@group(0) @binding({len(module.contract.inputs)}) "
+    bindings += "var<storage, read_write> out_vectors: array<vec4<f32>>;\n"
+    bindings += "fn lw_load_vector(i: u32) -> vec4<f32> {\n"
+    bindings += "    if ((lw_sources & 3u) == 2u) { return out_vectors[i]; }\n"
+    bindings += f"    return {name}_vectors[i];\n}}\n"
+    return bindings + module.loads(results=False, first=1, stem="lw_in_row") + text
 
 
 def _scan(module: Module, load: str) -> str:

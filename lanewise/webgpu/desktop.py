@@ -27,7 +27,8 @@ from lanewise.webgpu import shaders
 __all__ = ["Player", "adapters"]
 
 # lw_entry of recorder.h
-ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "fold", "tiles", "tile_parts")
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "runs", "tiles", "tile_parts", "dots")
+VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors")  # overrides; a module has at most one of them
 DISPATCH: Final = struct.Struct("<16I")  # lw_dispatch of recorder.h
 PIPELINE_BYTES: Final = 16  # the first members of lw_dispatch, which select a pipeline
 BUFFERS: Final = slice(32, 64)  # the last member
@@ -206,7 +207,7 @@ class Player:
         kernel, entry, sources, variant = DISPATCH.unpack(dispatch)[:4]
         shader = self._modules[kernel][0] if kernel in self._modules else shaders.load(kernel)
         layout = (shader.inputs, shader.has_scratch)
-        constants = {"lw_sources": sources, "lw_ndim": variant, "lw_transposed": variant}
+        constants = {"lw_sources": sources, **dict.fromkeys(VARIANTS, variant)}
         with self._translated(f"compiling {shader.kernel}"):
             if kernel not in self._modules:
                 module = self._device.create_shader_module(label=shader.kernel, code=shader.source)

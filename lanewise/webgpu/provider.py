@@ -27,7 +27,7 @@ def missing() -> str:
     try:
         found = _adapters()
     except ImportError as error:
-        return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[gpu]'"
+        return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[webgpu]'"
     return "" if found else "wgpu finds no adapter; install a driver for Vulkan, Metal or Direct3D 12"
 
 

@@ -185,8 +185,8 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     return 0;
 }
 
-/* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing on
- * the CPU. */
+/* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing
+ * on the CPU. */
 static PyObject *synchronize(PyObject *module, PyObject *name) {
     (void)module;
     int backend = lw_parse_backend(name);

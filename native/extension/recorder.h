@@ -20,9 +20,10 @@ typedef enum lw_entry {
     LW_ENTRY_CLEAR,
     LW_ENTRY_CLAIM,
     LW_ENTRY_VECTORS,
-    LW_ENTRY_FOLD,
+    LW_ENTRY_RUNS,
     LW_ENTRY_TILES,
-    LW_ENTRY_TILE_PARTS
+    LW_ENTRY_TILE_PARTS,
+    LW_ENTRY_DOTS
 } lw_entry;
 
 /* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */
@@ -33,7 +34,7 @@ typedef struct lw_dispatch {
     uint32_t kernel; /* index in lw_kernels */
     uint32_t entry;
     uint32_t sources; /* lw_sources */
-    uint32_t variant; /* lw_ndim or lw_transposed, if the kernel has it */
+    uint32_t variant; /* lw_ndim, lw_transposed or lw_row_vectors, if the kernel has it */
     uint32_t groups[3];
     uint32_t unused;
     /* numbers of the blocks in the order of the bindings, or 0; lw_record() fills them in */

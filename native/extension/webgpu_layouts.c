@@ -7,6 +7,8 @@
 enum {
     STRIP = 16,          /* parts of k are multiples of it */
     TILE = 64,           /* rows and columns of a tile */
+    DOTS = 4,            /* dot products that a workgroup computes at once */
+    SKINNY = 4,          /* rows or columns for which tiles would be mostly empty */
     GROUPS = 256,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
     LEAST_DEPTH = 512,   /* of a part of k: with less, adding the parts costs more than it gains */
     MOST_DEPTH = 1 << 15 /* software adapters end a loop after 2^16 rounds */
@@ -43,16 +45,30 @@ static int has_vectors_along(const lw_webgpu_launch *launch, int i, int64_t inne
     return aligned;
 }
 
+/* Returns whether no input shares the buffer of the result, or is a number. */
+static int has_matrices_apart(const lw_webgpu_launch *launch) {
+    return (launch->dispatch.sources & 15) == 0 && launch->dispatch.sources >> 4 != LW_FROM_RESULT;
+}
+
+/* Returns whether the kernel for dot products can compute the product, and keeps enough invocations busy. */
+static int can_use_dots(const lw_webgpu_launch *launch, int64_t batch) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    int64_t m = layout->m, n = layout->n, k = layout->k;
+    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && (m <= SKINNY || n <= SKINNY) &&
+           k > 0 && k % 4 == 0 && batch * m * n * MOST_DEPTH >= k &&
+           has_vectors_along(launch, 0, layout->column_strides[0], m > 1 ? layout->row_strides[0] : 0) &&
+           has_vectors_along(launch, 1, layout->row_strides[1], n > 1 ? layout->column_strides[1] : 0);
+}
+
 /* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to whether B is
  * transposed. */
-static int takes_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
+static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
     int out = launch->plan->operation->input_count;
     *transposed = columns[1] != 4;
-    int apart = (launch->dispatch.sources & 15) == 0 && launch->dispatch.sources >> 4 != LW_FROM_RESULT;
-    return lw_shaders[launch->plan->kernel].has_vectors && apart && layout->k > 0 && layout->n % 4 == 0 &&
-           layout->k % 4 == 0 && has_vectors_along(launch, 0, columns[0], rows[0]) &&
+    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0 &&
+           layout->n % 4 == 0 && layout->k % 4 == 0 && has_vectors_along(launch, 0, columns[0], rows[0]) &&
            (*transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
                         : has_vectors_along(launch, 1, columns[1], rows[1])) &&
            has_vectors_along(launch, out, columns[out], rows[out]);
@@ -101,11 +117,15 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
     parameters->k = (uint32_t)k;
     parameters->batch_ndim = (uint32_t)layout->batch_ndim;
     parameters->batch = (uint32_t)batch;
+    if (can_use_dots(launch, batch)) {
+        launch->dispatch.entry = LW_ENTRY_DOTS;
+        return lw_webgpu_record_groups(launch, (batch * m * n + DOTS - 1) / DOTS);
+    }
     int64_t columns = (n + TILE - 1) / TILE, rows = (m + TILE - 1) / TILE, parts = parts_of(columns * rows * batch, k);
     parameters->depth = (uint32_t)((k + STRIP * parts - 1) / (STRIP * parts) * STRIP);
     parts = parts > 1 ? (k + parameters->depth - 1) / parameters->depth : 1;
     parameters->parts = (uint32_t)parts;
-    if (takes_tiles(launch, &launch->dispatch.variant)) {
+    if (can_use_tiles(launch, &launch->dispatch.variant)) {
         launch->dispatch.entry = parts > 1 ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
     } else {
         launch->dispatch.variant = 0;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum {
-    BLOCK = 4096, /* elements of a block of a reduction */
-    TEAMS = 16,   /* blocks that a workgroup reduces at once, if they are contiguous */
-    RUN = 1024    /* results of blocks that a workgroup combines, if there are more */
+    BLOCK = 4096,      /* elements of a block of a reduction */
+    TEAMS = 16,        /* blocks that a workgroup reduces at once, if they are contiguous */
+    VECTOR_ROW = 8192, /* elements of the longest row that a workgroup holds in registers, 8 vectors per invocation */
+    RUN = 1024         /* results of blocks that a workgroup combines, if there are more */
 };
 
 static const double TURN = 6.283185307179586;
@@ -22,7 +23,7 @@ typedef struct strided {
     uint32_t strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
     uint32_t count, packed, outer, ndim, length, blocks;
     uint32_t numbers[LW_WGSL_OPERANDS - 1][2];
-    uint32_t folded;
+    uint32_t combined;
 } strided;
 
 _Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters of a dispatch must have room");
@@ -78,22 +79,23 @@ static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
     return lw_webgpu_record_groups(launch, (parameters->count + per_invocation - 1) / per_invocation);
 }
 
-/* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at once. */
-static int takes_vectors(const lw_webgpu_launch *launch) {
+/* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at
+ * once. */
+static int can_use_vectors(const lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     const lw_layout *layout = &plan->layout;
-    int inputs = plan->operation->input_count, takes = layout->ndim == 1 && lw_shaders[plan->kernel].has_vectors;
-    for (int i = 0; i <= inputs && takes; i++) {
+    int inputs = plan->operation->input_count, fits = layout->ndim == 1 && lw_shaders[plan->kernel].has_vectors;
+    for (int i = 0; i <= inputs && fits; i++) {
         int64_t item = lw_item_size(i < inputs ? plan->operands[i].dtype : plan->dtype);
         int is_number = i < inputs && lw_is_number(&plan->operands[i]);
-        takes = is_number || (layout->strides[i][0] == item && launch->parameters[i] % (4 * item) == 0);
+        fits = is_number || (layout->strides[i][0] == item && launch->parameters[i] % (4 * item) == 0);
     }
-    return takes;
+    return fits;
 }
 
 lw_status lw_webgpu_elementwise(lw_webgpu_launch *launch) {
     lw_status status = lay_out(launch);
-    if (status == LW_OK && takes_vectors(launch)) {
+    if (status == LW_OK && can_use_vectors(launch)) {
         launch->dispatch.entry = LW_ENTRY_VECTORS;
         return record_elements(launch, 1);
     }
@@ -108,25 +110,25 @@ static lw_status record_blocks(lw_webgpu_launch *launch, int64_t count, int64_t 
     return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
 }
 
-/* Returns whether the rows of a reduction's only input are contiguous, and start at multiples of 16 bytes. */
-static int has_vector_rows(const lw_webgpu_launch *launch) {
+/* Returns whether the rows of an operand are contiguous, and start at multiples of 16 bytes. */
+static int has_vector_rows(const lw_webgpu_launch *launch, int operand) {
     const lw_layout *layout = &launch->plan->layout;
-    int takes = lw_shaders[launch->plan->kernel].has_vectors && layout->inner == 1 && launch->dispatch.sources == 0;
-    for (int axis = 0; axis < layout->ndim - 1 && takes; axis++) {
-        takes = layout->shape[axis] == 1 || layout->strides[0][axis] % 16 == 0;
+    int fits = layout->inner == 1 && launch->parameters[operand] % 16 == 0;
+    for (int axis = 0; axis < layout->ndim - 1 && fits; axis++) {
+        fits = layout->shape[axis] == 1 || layout->strides[operand][axis] % 16 == 0;
     }
-    return takes && layout->strides[0][layout->ndim - 1] == 4 && launch->parameters[0] % 16 == 0;
+    return fits && layout->strides[operand][layout->ndim - 1] == 4;
 }
 
 /* Combines the results of blocks in scratch memory. */
 static lw_status record_combine(lw_webgpu_launch *launch, int64_t count, int64_t blocks) {
     int64_t runs = (blocks + RUN - 1) / RUN;
     lw_status status = LW_OK;
-    parameters_of(launch)->folded = 1;
+    parameters_of(launch)->combined = 1;
     if (runs > 1) {
-        launch->dispatch.entry = LW_ENTRY_FOLD;
+        launch->dispatch.entry = LW_ENTRY_RUNS;
         status = lw_webgpu_record_groups(launch, count * runs);
-        parameters_of(launch)->folded = RUN;
+        parameters_of(launch)->combined = RUN;
     }
     launch->dispatch.entry = LW_ENTRY_COMBINE;
     return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
@@ -139,7 +141,8 @@ lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
         return status;
     }
     int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, units = count * blocks;
-    int is_split = blocks > 1, takes_vectors = blocks > 0 && has_vector_rows(launch);
+    int is_split = blocks > 1, uses_vectors = lw_shaders[launch->plan->kernel].has_vectors;
+    uses_vectors = uses_vectors && blocks > 0 && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
     lw_storage *scratch = NULL;
     if (is_split) {
         scratch = lw_webgpu_bind_scratch(launch, units * lw_shaders[launch->plan->kernel].scratch_bytes);
@@ -147,13 +150,28 @@ lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
             return LW_INTERRUPTED; /* with an error set */
         }
     }
-    launch->dispatch.entry = takes_vectors ? LW_ENTRY_VECTORS : is_split ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
-    status = lw_webgpu_record_groups(launch, takes_vectors ? (units + TEAMS - 1) / TEAMS : is_split ? units : count);
+    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : is_split ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    status = lw_webgpu_record_groups(launch, uses_vectors ? (units + TEAMS - 1) / TEAMS : is_split ? units : count);
     if (is_split) {
         status = status == LW_OK ? record_combine(launch, count, blocks) : status;
         lw_storage_release(scratch);
     }
     return status;
+}
+
+/* Returns whether the rows and the results have contiguous elements that fit the registers of a workgroup. */
+static int has_short_vector_rows(const lw_webgpu_launch *launch) {
+    const lw_layout *layout = &launch->plan->layout;
+    int64_t length = layout->ndim > 0 ? layout->shape[layout->ndim - 1] : 0;
+    uint32_t first = launch->dispatch.sources & 3;
+    for (uint32_t others = launch->dispatch.sources >> 2; others; others >>= 2) {
+        if ((others & 3) == LW_FROM_RESULT) {
+            return 0;
+        }
+    }
+    return lw_shaders[launch->plan->kernel].has_vectors && (first == LW_FROM_BUFFER || first == LW_FROM_RESULT) &&
+           length > 0 && length % 4 == 0 && length <= VECTOR_ROW && has_vector_rows(launch, 0) &&
+           has_vector_rows(launch, launch->plan->operation->input_count);
 }
 
 /* A workgroup computes a row, or in prefix sums a block of one. If rows have several blocks, their sums go to scratch
@@ -162,6 +180,11 @@ lw_status lw_webgpu_rows(lw_webgpu_launch *launch) {
     lw_status status = lay_out(launch);
     int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
     int64_t scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
+    if (status == LW_OK && has_short_vector_rows(launch)) {
+        launch->dispatch.entry = LW_ENTRY_VECTORS;
+        launch->dispatch.variant = (parameters_of(launch)->length + 4 * LW_WGSL_GROUP - 1) / (4 * LW_WGSL_GROUP);
+        return lw_webgpu_record_groups(launch, count);
+    }
     if (status != LW_OK || !scratch_bytes || blocks <= 1) {
         return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
     }

@@ -51,13 +51,14 @@ fn lw_multiply_tiles(base: vec4<u32>, m: u32, n: u32, begin: u32, end: u32, invo
     let b_place = (base.y >> 4u) + min(n / 4u + invocation % 16u, lw.n / 4u - 1u);
     let b_row = invocation / 16u;
     var k = begin;
+    $registers
     $fetch
     for (; k < end; ) {
         workgroupBarrier();
         $put
         workgroupBarrier();
         k += lw_strip;
-        $fetch_next
+        $fetch
         $multiply
     }
     return c;

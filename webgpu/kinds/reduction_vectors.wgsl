@@ -4,15 +4,15 @@ const lw_teams = 16u;
 var<workgroup> lw_team_partials: array<array<$accumulator, 64>, 16>;
 
 // Leaves the result of each team's block in lw_team_partials[team][0]. All invocations have to call it.
-fn lw_reduce_blocks(first: u32, length: u32, team: u32, lane: u32) {
+fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) {
     var p0 = $identity;
     var p1 = p0;
     var p2 = p0;
     var p3 = p0;
-    var i = 4u * lane;
-    for (; i + 64u * 3u + 4u <= length; i += 64u * 4u) {
-        $load_four
-        $combine_four
+    var i = 4u * member;
+    for (; i + 64u * 7u + 4u <= length; i += 64u * 8u) {
+        $load_all
+        $combine_all
     }
     for (; i + 4u <= length; i += 64u) {
         $load_one
@@ -24,13 +24,13 @@ fn lw_reduce_blocks(first: u32, length: u32, team: u32, lane: u32) {
         if (i + 1u < length) { p1 = $combine(p1, $map_y); }
         if (i + 2u < length) { p2 = $combine(p2, $map_z); }
     }
-    lw_team_partials[team][4u * lane] = p0;
-    lw_team_partials[team][4u * lane + 1u] = p1;
-    lw_team_partials[team][4u * lane + 2u] = p2;
-    lw_team_partials[team][4u * lane + 3u] = p3;
+    lw_team_partials[team][4u * member] = p0;
+    lw_team_partials[team][4u * member + 1u] = p1;
+    lw_team_partials[team][4u * member + 2u] = p2;
+    lw_team_partials[team][4u * member + 3u] = p3;
     workgroupBarrier();
     for (var half = 32u; half > 0u; half /= 2u) {
-        for (var j = lane; j < half; j += 16u) {
+        for (var j = member; j < half; j += 16u) {
             lw_team_partials[team][j] = $combine(lw_team_partials[team][j], lw_team_partials[team][j + half]);
         }
         workgroupBarrier();
@@ -42,7 +42,7 @@ fn lw_reduce_blocks(first: u32, length: u32, team: u32, lane: u32) {
 fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
     let team = invocation / 16u;
-    let lane = invocation % 16u;
+    let member = invocation % 16u;
     let units = lw.count * lw.blocks;
     for (var unit = group.x * lw_teams; unit < units; unit += groups.x * lw_teams) {
         let own = unit + team;
@@ -53,8 +53,8 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
             length = min(lw.length - start, lw_block);
         }
         let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
-        lw_reduce_blocks((at.x >> 4u) + start / 4u, length, team, lane);
-        if (lane == 0u && own < units) {
+        lw_reduce_blocks((at.x >> 4u) + start / 4u, length, team, member);
+        if (member == 0u && own < units) {
             let result = lw_team_partials[team][0];
             if (lw.blocks > 1u) {
                 scratch_buffer[own] = result;

@@ -11,6 +11,10 @@ fn lw_summarize(row: vec4<u32>, scale: f32, invocation: u32) -> $summary {
         let at = row + i * lw.strides[lw.outer];
         summary = $combine(summary, $map);
     }
+    return lw_combine_summaries(summary, invocation);
+}
+
+fn lw_combine_summaries(summary: $summary, invocation: u32) -> $summary {
     lw_summaries[invocation] = summary;
     workgroupBarrier();
     for (var half = lw_row_group / 2u; half > 0u; half /= 2u) {

@@ -8,6 +8,10 @@ fn lw_add_up(row: vec4<u32>, summary: $summary, invocation: u32) -> f32 {
         let at = row + i * lw.strides[lw.outer];
         total += $term;
     }
+    return lw_combine_totals(total, invocation);
+}
+
+fn lw_combine_totals(total: f32, invocation: u32) -> f32 {
     lw_totals[invocation] = total;
     workgroupBarrier();
     for (var half = lw_row_group / 2u; half > 0u; half /= 2u) {

@@ -36,6 +36,15 @@ fn lw_exp_value(parts: LwExpParts) -> f32 {
     return lw_scale(parts.mantissa, parts.exponent);
 }
 
+// e^x for x <= 0, of which terms of a sum whose largest is 1 consist; error < 1.5 ulp, but 0 for x < -87. x - k ln 2 is
+// computed as in core/math/exp.h: lw_rounded keeps the compiler from replacing the two parts of ln 2 by their sum.
+fn lw_exp_term(x: f32) -> f32 {
+    let k = round(max(x, -87.0) * 1.44269504);
+    let r = lw_rounded(max(x, -87.0) - k * 0.693359375) + k * 2.12194440e-4;
+    let mantissa = lw_exp2_parts(r * 1.44269504, 0).mantissa;
+    return select(bitcast<f32>(bitcast<i32>(mantissa) + (i32(k) << 23u)), 0.0, x < -87.0);
+}
+
 // 1 / (1 + e^-x) for finite x, without overflow.
 fn lw_logistic(x: f32) -> f32 {
     let tail = lw_exp_value(lw_exp_parts(-min(lw_magnitude(x), 100.0)));

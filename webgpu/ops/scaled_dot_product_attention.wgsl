@@ -17,7 +17,7 @@ fn lw_scaled_dot_product_attention_float32_weight(score: f32, largest: f32) -> f
     if (!lw_is_finite(largest)) {
         return lw_nan();
     }
-    return lw_exp_float32(score - largest) * 0x1p-32;
+    return lw_exp_term(score - largest) * 0x1p-32;
 }
 
 // What has been added up is scaled by e^(before - largest) when the largest score grows.

@@ -11,12 +11,9 @@ fn lw_softmax_float32_combine(a: f32, b: f32) -> f32 {
     return lw_maximum_float32(a, b);
 }
 
-// e^(x - largest) for a finite `largest`. The difference is computed only for finite x: a compiler may assume so.
+// e^(x - largest) for a finite `largest`; 0 for x = -inf.
 fn lw_softmax_float32_term(x: f32, largest: f32) -> f32 {
-    if (!lw_is_finite(x)) {
-        return 0.0;
-    }
-    return lw_exp_float32(x - largest);
+    return select(0.0, lw_exp_term(x - largest), lw_is_finite(x));
 }
 
 // The largest element, and the factor of the terms. A row that contains NaN or +inf, or only -inf, becomes NaN.
@@ -25,8 +22,9 @@ fn lw_softmax_float32_numbers(largest: f32, total: f32, count: u32) -> vec2<f32>
 }
 
 fn lw_softmax_float32_value(x: f32, numbers: vec2<f32>) -> f32 {
-    if (lw_is_nan(numbers.y)) {
-        return numbers.y;
-    }
-    return lw_softmax_float32_term(x, numbers.x) * numbers.y;
+    return lw_softmax_float32_value_of_term(lw_softmax_float32_term(x, numbers.x), numbers);
+}
+
+fn lw_softmax_float32_value_of_term(term: f32, numbers: vec2<f32>) -> f32 {
+    return select(term * numbers.y, numbers.y, lw_is_nan(numbers.y));
 }
