@@ -50,9 +50,10 @@ class Backend(StrEnum):
         return _LABELS.get(self, self.name)
 
     def __await__(self) -> Generator[Any, None, Backend]:
-        """Makes `await lw.init_backend("wgpu")`, which a browser needs, work everywhere."""
-        yield from ()
-        return self
+        """Ends what init_backend() or reset() could not do without waiting for a browser; elsewhere returns at once."""
+        from lanewise import selection
+
+        return (yield from selection.finish(self).__await__())
 
     @classmethod
     def _missing_(cls, value: object) -> Backend | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["GIGABYTE", "DeviceInfo"]
+__all__ = ["GIGABYTE", "DeviceInfo", "Unsettled"]
 
 GIGABYTE = 1024**3
 
@@ -36,3 +36,9 @@ class DeviceInfo(NamedTuple):
             details.append("software")
         memory = f": {self.total_memory / GIGABYTE:.2f} GB" if self.total_memory else ""
         return f"[{self.index}] {self.name}{memory}" + (f" ({', '.join(details)})" if details else "")
+
+
+class Unsettled(str):
+    """A provider's reason why a backend is missing that may be gone at the next call; others are final."""
+
+    __slots__ = ()

@@ -13,7 +13,7 @@ from lanewise import _ext, placement, printing, selection
 from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError, BackendUnavailableError, describe, named
+from lanewise.errors import ArgumentError, BackendUnavailableError, LanewiseError, describe, named
 
 if TYPE_CHECKING:
     import numpy
@@ -93,6 +93,29 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
             name="numpy",
         ) from None
     return numpy.asarray(self)
+
+
+async def numpy_array_async(self: Tensor, /) -> numpy.ndarray[Any, Any]:
+    """Returns what numpy() returns. In a browser, the page runs other tasks until the GPU has computed the tensor.
+
+    Works everywhere, also where the browser cannot suspend Python and numpy() of a tensor on WebGPU raises DeviceError.
+
+    >>> import asyncio, lanewise as lw
+    >>> asyncio.run(lw.arange(3).numpy_async())
+    array([0, 1, 2], dtype=int32)
+    """
+    if sys.platform == "emscripten" and Backend(self._backend_name).is_gpu:
+        from lanewise.webgpu import browser
+
+        try:
+            host = await browser.fetch(self)
+        except LanewiseError as error:
+            error.operation = "numpy_async"
+            raise
+        array = numpy_array(host)
+        array.flags.writeable = False  # as with numpy(): nobody would see what is written
+        return array
+    return numpy_array(self)
 
 
 @named("__array__")
@@ -291,6 +314,7 @@ METHODS: Final[dict[str, Any]] = {
     "backend_type": backend_type,
     "device": property(device),
     "numpy": numpy_array,
+    "numpy_async": numpy_array_async,
     "to": to,
     "to_backend": to_backend,
     "to_device": to_device,

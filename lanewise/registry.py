@@ -16,12 +16,12 @@ from typing import Any, Final, Protocol
 
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
-from lanewise.devices import DeviceInfo
+from lanewise.devices import DeviceInfo, Unsettled
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError, named
 
 __all__ = [
-    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "missing",
-    "named_in_errors", "opens", "register", "reopen",
+    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
+    "missing", "named_in_errors", "opens", "prepare", "register", "reopen",
 ]  # fmt: skip
 
 
@@ -174,6 +174,15 @@ class Deferred:
         """Calls the module's open()."""
         self._imported().open(device)
 
+    def is_pending(self) -> bool:
+        """Returns what the module's is_pending() returns: whether prepare() has to be awaited before open()."""
+        pending: bool = self._imported().is_pending()
+        return pending
+
+    async def prepare(self, *, opening: bool) -> None:
+        """Awaits the module's prepare()."""
+        await self._imported().prepare(opening=opening)
+
     def _imported(self) -> Any:
         return importlib.import_module(self._module)
 
@@ -220,13 +229,30 @@ def register(backend: Backend, provider: Provider) -> None:
 
 
 def missing(backend: Backend) -> str:
-    """Returns why this machine does not have `backend`, "" if it has it. Determined once per provider."""
+    """Returns why this machine does not have `backend`, "" if it has it. Determined once per provider, unless it is
+    Unsettled."""
     with _lock:
         if backend not in _missing:
             excluded = backend.is_gpu and force_cpu()
             reason = "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if excluded else _providers[backend].missing()
+            if isinstance(reason, Unsettled):
+                return reason
             _missing[backend] = reason
         return _missing[backend]
+
+
+def is_pending(backend: Backend) -> bool:
+    """Whether prepare() has to be awaited before a backend can be opened: WebGPU where Python cannot wait for the
+    browser. Does not load drivers."""
+    provider = _providers[backend]
+    return isinstance(provider, Deferred) and not force_cpu() and provider.is_pending()
+
+
+async def prepare(backend: Backend, *, opening: bool) -> None:
+    """Does for a pending backend what missing() and, if `opening`, open() have to wait for. Does nothing for others."""
+    provider = _providers[backend]
+    if isinstance(provider, Deferred) and is_pending(backend):
+        await provider.prepare(opening=opening)
 
 
 def named_in_errors() -> list[Backend]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator
 from types import TracebackType
 
@@ -28,7 +28,7 @@ from lanewise.errors import (
 )
 
 __all__ = [
-    "available", "calibration_in_use", "default_backend", "follow", "init_backend", "initialize",
+    "available", "calibration_in_use", "default_backend", "finish", "follow", "init_backend", "initialize",
     "open_backend", "reset", "set_backend_priority", "strict_backends", "use_backend",
 ]  # fmt: skip
 
@@ -146,12 +146,16 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
     >>> lw.init_backend("scalar")
     <Backend.SCALAR: 'scalar'>
     """
+    request = parse_backend(backend)
+    if any(each.is_gpu and registry.is_pending(each) for each in request.candidates):
+        return _begin(request, open_backend)
     return open_backend(backend)
 
 
 @named("reset")
 def reset(backend: Backend | str) -> Backend:
-    """Opens a GPU backend again, after its device was lost. What the tensors on it held is lost, too.
+    """Opens a GPU backend again, after its device was lost. What the tensors on it held is lost, too. `await
+    lw.reset(...)` works on every platform, as with init_backend().
 
     >>> import lanewise as lw
     >>> lw.reset("scalar")
@@ -159,9 +163,42 @@ def reset(backend: Backend | str) -> Backend:
         ...
     lanewise.errors.BackendError: reset: expected a GPU backend that is open, got scalar
     """
-    chosen = available(parse_backend(backend))[0]
+    request = parse_backend(backend)
+    if any(each.is_gpu and registry.is_pending(each) for each in request.candidates):
+        return _begin(request, _reopen)
+    return _reopen(backend)
+
+
+def _reopen(name: Backend | str) -> Backend:
+    chosen = available(parse_backend(name))[0]
     registry.reopen(chosen)
     return chosen
+
+
+# What `await` ends for the backend that init_backend() or reset() returned: a request, and the function to call.
+_unfinished: dict[Backend, tuple[Request, Callable[[str], Backend]]] = {}
+
+
+def _begin(request: Request, opener: Callable[[str], Backend]) -> Backend:
+    """Returns a backend for a request that `await` has to end: without it, the best CPU backend if the request includes
+    one, else a GPU backend that is not open."""
+    hosts = [each for each in request.candidates if not each.is_gpu]
+    backend = open_backend(request.name) if hosts else request.candidates[-1]
+    _unfinished[backend] = request, opener
+    return backend
+
+
+async def finish(backend: Backend) -> Backend:
+    """Ends what init_backend() or reset() began when it returned this backend. Returns the backend that it opens."""
+    request, opener = _unfinished.pop(backend, (None, open_backend))
+    if request is None:
+        return backend
+    for each in request.candidates:
+        await registry.prepare(each, opening=False)
+    chosen = available(request)[0]
+    if opener is _reopen or not registry.is_open(chosen):
+        await registry.prepare(chosen, opening=True)
+    return opener(request.name)
 
 
 @named("synchronize")

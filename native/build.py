@@ -91,10 +91,8 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
     generated = GENERATED / "lanewise"
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
-    if (
-        target.binary_format == "wasm"
-    ):  # a web page downloads the whole wheel, but uses no types, no headers and, so far, no shaders
-        files = {name: path for name, path in files.items() if path.suffix not in (".pyi", ".wgsl")}
+    if target.binary_format == "wasm":  # a web page downloads the whole wheel, but uses no types and no headers
+        files = {name: path for name, path in files.items() if path.suffix != ".pyi"}
     else:
         files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
     return files | {target.extension: extension}

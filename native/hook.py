@@ -20,13 +20,13 @@ from wasm.comments import without_comments
 
 __all__ = ["LanewiseBuildHook"]
 
-# Python files that no web page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the modules that
-# launch shaders, which no web page can use until webgpu/backend.py supports browsers.
+# Python files that no web page uses: the benchmark, kernels through cffi, PyTorch in the demo, and WebGPU through the
+# package wgpu.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
     "lanewise/demo/torch_peer.py",
-    *(f"lanewise/webgpu/{name}.py" for name in ("buffers", "desktop", "device", "executor", "layouts", "shaders")),
+    "lanewise/webgpu/desktop.py",
 )
 
 

@@ -11,19 +11,22 @@ from lanewise import _ext
 from lanewise.devices import GIGABYTE, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
 
-__all__ = ["devices", "missing", "open"]
+__all__ = ["devices", "is_pending", "missing", "open", "prepare"]
 
 # The types of WebGPU adapters, best first. "CPU" is a software adapter, which AUTO never chooses.
 _TYPES: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 
 
 _listed_in = 0  # the process that first listed the adapters
+_player: Any = None  # that of the device in use, in a browser
 
 
 def missing() -> str:
     """Returns why this machine has no adapter, "" if it has one."""
     if sys.platform == "emscripten":
-        return "tensors on WebGPU in a browser come in a later version"
+        from lanewise.webgpu import browser
+
+        return browser.missing()
     try:
         found = _adapters()
     except ImportError as error:
@@ -33,11 +36,18 @@ def missing() -> str:
 
 def devices() -> Sequence[DeviceInfo]:
     """Returns the adapters, best first."""
+    if sys.platform == "emscripten":
+        from lanewise.webgpu import browser
+
+        return browser.devices()
     return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
 
 
 def open(device: DeviceInfo | None) -> None:
     """Opens a device on an adapter, the first one if `device` is None."""
+    if sys.platform == "emscripten":
+        _open_in_browser()
+        return
     from lanewise.webgpu.desktop import Player
 
     found = _adapters()
@@ -46,6 +56,39 @@ def open(device: DeviceInfo | None) -> None:
     adapter = found[device.index if device else 0]
     player = Player(adapter)
     _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget(), _cache_limit(adapter))
+
+
+def is_pending() -> bool:
+    """Whether prepare() has to be awaited before open(), because Python cannot wait for the browser."""
+    if sys.platform == "emscripten":
+        from lanewise.webgpu import browser
+
+        return browser.is_pending()
+    return False
+
+
+async def prepare(*, opening: bool) -> None:
+    """Does what missing() and, if `opening`, open() have to wait for in a browser."""
+    if sys.platform == "emscripten":
+        from lanewise.webgpu import browser
+
+        await browser.prepare(opening=opening)
+
+
+def _open_in_browser() -> None:
+    global _player
+    from lanewise.webgpu import browser
+
+    before = _player
+    player = browser.open_player()
+    if _player is not before:  # another task opened a device while this one waited for the browser
+        player.close()
+        return
+    budget = min(_budget(), browser.MAX_BUFFER)
+    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, browser.CACHE_LIMIT)
+    if _player:
+        _player.close()
+    _player = player
 
 
 def _adapters() -> list[Any]:

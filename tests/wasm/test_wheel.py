@@ -160,8 +160,12 @@ def test_tags_are_sorted_and_the_same_in_name_and_metadata(any_wheel: Path, unpa
     assert sorted(written) == [f"{python}-{abi}-{platform}" for platform in platforms.split(".")]
 
 
-def test_stubs_headers_and_shaders_are_left_out(unpacked: Path) -> None:
-    assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c", ".wgsl")]
+def test_stubs_and_headers_are_left_out(unpacked: Path) -> None:
+    assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c")]
+
+
+def test_shaders_and_their_player_are_there(unpacked: Path) -> None:
+    assert (unpacked / "_lib" / "shaders.wgsl").exists() and (unpacked / "webgpu" / "player.js").exists()
 
 
 def test_a_wheel_too_large_for_a_page_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
