@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pyodide.code import run_js
-from pyodide.ffi import JsException, can_run_sync, run_sync
+from pyodide.ffi import JsException, can_run_sync, run_sync, to_js
 
 from lanewise import placement, selection
 from lanewise._ext import Tensor
@@ -42,7 +42,7 @@ class Adapter(NamedTuple):
 @functools.cache
 def _script() -> Any:
     """Returns the functions of player.js."""
-    return run_js(SCRIPT.read_text(encoding="utf-8"))
+    return run_js(SCRIPT.read_text(encoding="utf-8"))(to_js(shaders.ENTRIES), to_js(shaders.VARIANTS))
 
 
 def _call(target: Any, function: str, *arguments: Any) -> Any:

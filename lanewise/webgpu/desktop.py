@@ -26,9 +26,6 @@ from lanewise.webgpu import shaders
 
 __all__ = ["Player", "adapters"]
 
-# lw_entry of recorder.h
-ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "runs", "tiles", "tile_parts", "dots")
-VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors")  # overrides; a module has at most one of them
 DISPATCH: Final = struct.Struct("<16I")  # lw_dispatch of recorder.h
 PIPELINE_BYTES: Final = 16  # the first members of lw_dispatch, which select a pipeline
 BUFFERS: Final = slice(32, 64)  # the last member
@@ -207,14 +204,14 @@ class Player:
         kernel, entry, sources, variant = DISPATCH.unpack(dispatch)[:4]
         shader = self._modules[kernel][0] if kernel in self._modules else shaders.load(kernel)
         layout = (shader.inputs, shader.has_scratch)
-        constants = {"lw_sources": sources, **dict.fromkeys(VARIANTS, variant)}
+        constants = {"lw_sources": sources, **dict.fromkeys(shaders.VARIANTS, variant)}
         with self._translated(f"compiling {shader.kernel}"):
             if kernel not in self._modules:
                 module = self._device.create_shader_module(label=shader.kernel, code=shader.source)
                 self._modules[kernel] = shader, module
             stage = {
                 "module": self._modules[kernel][1],
-                "entry_point": ENTRIES[entry],
+                "entry_point": shaders.ENTRIES[entry],
                 "constants": {name: value for name, value in constants.items() if f"override {name}:" in shader.source},
             }
             whole = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(layout)])

@@ -1,9 +1,9 @@
 // WebGPU in a page or a worker: finds an adapter, opens a device, and plays the dispatches that recorder.c records.
-// browser.py evaluates this text once, and calls the functions of the object that it gives. Buffers, pipelines and
-// bind groups stay here, because each value that Python holds costs a proxy.
-(() => {
-    const ENTRIES = ["main", "blocks", "combine", "clear", "claim"]; // lw_entry of recorder.h
-    // lw_dispatch of recorder.h, in words: kernel, entry, lw_sources and lw_ndim select a pipeline
+// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py, and then
+// the functions of the object that this returns. Buffers, pipelines and bind groups stay here, because each value that
+// Python holds costs a proxy.
+((ENTRIES, VARIANTS) => {
+    // lw_dispatch of recorder.h, in words: kernel, entry, lw_sources and variant select a pipeline
     const DISPATCH_WORDS = 16;
     const PIPELINE_WORDS = 4;
     const GROUPS = 4;
@@ -206,25 +206,26 @@
 
         // Tells the player the WGSL module of a kernel, which is parsed once for all of its pipelines.
         define(index, name, code, inputs, hasScratch) {
-            const known = ["lw_sources", "lw_ndim"].filter((constant) => code.includes(`override ${constant}:`));
+            const known = ["lw_sources", ...VARIANTS].filter((constant) => code.includes(`override ${constant}:`));
             this.kernels.set(index, { name, code, inputs, hasScratch, known, module: undefined });
         }
 
         pipelineFor(words, start) {
-            const [index, entry, lw_sources, lw_ndim] = words.subarray(start, start + PIPELINE_WORDS);
-            const key = `${index} ${entry} ${lw_sources} ${lw_ndim}`;
+            const [index, entry, sources, variant] = words.subarray(start, start + PIPELINE_WORDS);
+            const key = `${index} ${entry} ${sources} ${variant}`;
             let found = this.pipelines.get(key);
             if (!found) {
                 const kernel = this.kernels.get(index);
-                found = { kernel, pipeline: this.compile(kernel, ENTRIES[entry], { lw_sources, lw_ndim }) };
+                found = { kernel, pipeline: this.compile(kernel, ENTRIES[entry], sources, variant) };
                 this.pipelines.set(key, found);
             }
             return found;
         }
 
-        compile(kernel, entryPoint, values) {
+        compile(kernel, entryPoint, sources, variant) {
             let pipeline;
-            const constants = Object.fromEntries(kernel.known.map((name) => [name, values[name]]));
+            const values = kernel.known.map((name) => [name, name === "lw_sources" ? sources : variant]);
+            const constants = Object.fromEntries(values);
             const checked = this.check("validation", () => {
                 kernel.module ??= this.device.createShaderModule({ label: kernel.name, code: kernel.code });
                 pipeline = this.device.createComputePipeline({
@@ -321,4 +322,4 @@
             return new Player(await adapter.requestDevice({ requiredLimits }));
         },
     };
-})();
+});

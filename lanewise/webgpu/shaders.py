@@ -10,9 +10,14 @@ from typing import Any, Final
 
 from lanewise.errors import LibraryError
 
-__all__ = ["FILE", "Shader", "kernel_names", "load"]
+__all__ = ["ENTRIES", "FILE", "VARIANTS", "Shader", "kernel_names", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
+
+# lw_entry of recorder.h
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "runs", "tiles", "tile_parts", "dots")
+# overrides that are set to `variant` of lw_dispatch; a module has at most one of them
+VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors")
 
 
 @dataclass(frozen=True, slots=True)

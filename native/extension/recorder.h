@@ -12,7 +12,7 @@ enum {
     LW_MAX_BINDINGS = 8,
 };
 
-/* The entry points of WGSL modules; desktop.py has their names in the same order. */
+/* The entry points of WGSL modules; lanewise/webgpu/shaders.py has their names in the same order. */
 typedef enum lw_entry {
     LW_ENTRY_MAIN,
     LW_ENTRY_BLOCKS,
