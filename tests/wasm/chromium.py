@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # CI runs Chromium as root, which its sandbox refuses; the other flags keep it from opening connections by itself
 FLAGS = ("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking")
+# WebGPU on the CPU: without these flags, Chromium has navigator.gpu but no adapter on a machine without a GPU
+WEBGPU = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 
 
 def program() -> str | None:
@@ -32,10 +34,12 @@ class Driver:
 
         self.playwright = sync_playwright().start()
 
-    def launch(self, flags: Sequence[str] = ()) -> Chromium:
-        """Starts a browser. `flags` are for its engine (V8), such as --no-enable-sse4-1."""
+    def launch(self, flags: Sequence[str] = (), *, webgpu: bool = False, script: str = "") -> Chromium:
+        """Starts a browser. `flags` are for its engine (V8), such as --no-enable-sse4-1. `script` is JavaScript that
+        each page runs first."""
         engine = [f"--js-flags={' '.join(flags)}"] if flags else []
-        return Chromium(self.playwright.chromium.launch(executable_path=program(), args=[*FLAGS, *engine]))
+        arguments = [*FLAGS, *(WEBGPU if webgpu else ()), *engine]
+        return Chromium(self.playwright.chromium.launch(executable_path=program(), args=arguments), script)
 
     def close(self) -> None:
         self.playwright.stop()
@@ -46,11 +50,14 @@ class Chromium:
 
     backends = frozenset({"simd128", "relaxed_simd", "scalar"})
 
-    def __init__(self, browser: playwright.Browser) -> None:
-        self.browser = browser
+    def __init__(self, browser: playwright.Browser, script: str = "") -> None:
+        self.browser, self.script = browser, script
 
     def new_page(self) -> ChromiumPage:
-        return ChromiumPage(self.browser.new_page())
+        page = self.browser.new_page()
+        if self.script:
+            page.add_init_script(self.script)
+        return ChromiumPage(page)
 
     def close(self) -> None:
         self.browser.close()
