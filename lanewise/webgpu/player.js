@@ -299,7 +299,8 @@
         const info = adapter.info ?? {};
         const name = info.description || [info.vendor, info.architecture].filter(Boolean).join(" ");
         const isFallback = info.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false;
-        return { name: name || "WebGPU adapter", software: isFallback || SOFTWARE.test(`${name} ${info.architecture}`) };
+        const software = isFallback || SOFTWARE.test(`${name} ${info.architecture}`);
+        return { name: name || "WebGPU adapter", software };
     }
 
     return {

@@ -178,6 +178,16 @@ def test_a_shader_that_does_not_compile_is_named(lost: Results) -> None:
     assert (found["cpu"], found["reset"], found["after"]) == ([2.0, 2.0, 2.0], "wgpu", [3.0, 3.0, 3.0])
 
 
+def test_a_large_buffer_that_does_not_fit_is_tried_again_and_refused(lost: Results) -> None:
+    found = lost["out of memory"]
+    assert (found["total"], found["retries"]) == (1 << 22, 1)
+    assert found["error"] == (
+        "OutOfMemoryError: to: cannot allocate 33554432 bytes on wgpu: out of memory when allocating 33554432 bytes: "
+        "no memory left; use smaller arrays, or release some"
+    )
+    assert found["after"] == [2.0, 2.0, 2.0]
+
+
 def test_a_part_of_the_oracle_in_each_engine(
     gpu_engine: engines.Engine, lost: Results, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

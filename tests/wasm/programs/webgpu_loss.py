@@ -1,11 +1,13 @@
-"""Loses the device, and gives it a shader that does not compile. Returns what test_webgpu.py compares. Ends with a
-device that works."""
+"""Makes the device fail: destroys it, gives it a shader that does not compile, and pretends that it has no memory left.
+Returns what test_webgpu.py compares. Ends with a device that works."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
+import js
 
 import lanewise as lw
 from lanewise.webgpu import provider, shaders
@@ -66,8 +68,31 @@ def miscompiled() -> dict[str, Any]:
     }
 
 
+REFUSE = """(device, times) => {
+    const pop = GPUDevice.prototype.popErrorScope;
+    device.popErrorScope = async function () {
+        const refuses = times-- > 0;
+        await pop.call(this);
+        return refuses ? { message: "no memory left" } : null;
+    };
+}"""
+
+
+def out_of_memory() -> dict[str, Any]:
+    """Refuses to create a large buffer once, then as often as Lanewise tries."""
+    refuse, device = js.eval(REFUSE), provider._player._page.device
+    retries = lw.memory_stats("wgpu")["num_alloc_retries"]
+    refuse(device, 1)
+    total = float(lw.sum(lw.ones((1 << 22,)).to("wgpu")))
+    retries = lw.memory_stats("wgpu")["num_alloc_retries"] - retries
+    refuse(device, 2)
+    error = said(lambda: lw.ones((1 << 23,)).to("wgpu").shape)
+    refuse(device, 0)
+    return {"total": total, "retries": retries, "error": error, "after": (lw.ones(3).to("wgpu") * 2.0).tolist()}
+
+
 async def results() -> dict[str, Any]:
-    return {"destroyed": await destroyed(), "miscompiled": miscompiled()}
+    return {"destroyed": await destroyed(), "miscompiled": miscompiled(), "out of memory": out_of_memory()}
 
 
 await results() if __name__ == "__main__" else None  # noqa: F704 (Pyodide runs programs with await at the top)

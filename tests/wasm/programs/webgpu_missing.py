@@ -1,4 +1,4 @@
-"""Asks for WebGPU where there is none. Returns the reasons, and results of the CPU."""
+"""Asks for WebGPU in an engine that does not have it. Returns the reasons, and results of the CPU."""
 
 from __future__ import annotations
 
