@@ -25,8 +25,8 @@ __all__ = ["EMITTERS", "WEBGPU", "Library", "emit", "emit_table", "pack"]
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl. Modules that
-    resemble each other are neighbors, which makes the compressed file a tenth smaller."""
+    """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl.
+    Modules that resemble each other are neighbors, which makes the compressed file a fifth smaller."""
     library = Library(WEBGPU)
     indices = {kernel.name: index for index, kernel in enumerate(all_kernels(contracts))}
     alike = sorted(contracts, key=lambda contract: (contract.kind.name, len(contract.inputs)))

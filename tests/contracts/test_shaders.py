@@ -77,12 +77,16 @@ def test_the_table_lists_modules_and_their_scratch_memory() -> None:
     contracts = load_contracts(CONTRACTS)
     modules = wgsl.emit(contracts)
     (table,) = wgsl.emit_table(contracts, modules).values()
-    rows = dict(re.findall(r"\[LW_KERNEL_(\w+)\] = \{1, (\d+)\}", table))
+    found = re.findall(r"\[LW_KERNEL_(\w+)\] = \{1, (\d+), ([01])\}", table)
+    rows = {name: scratch for name, scratch, _ in found}
     assert rows.keys() == modules.keys()
     assert rows["add_float32"] == "0"
     assert rows["sum_float32"] == rows["put_bits8"] == rows["cumulative_sum_int32"] == "4"
     assert rows["argmax_float32"] == rows["cumulative_sum_float32"] == "8"
     assert rows["var_float32"] == "16"
+    faster = {name for name, _, has_vectors in found if has_vectors == "1"}
+    assert {"add_float32", "sum_float32", "softmax_float32", "matmul_float32"} <= faster
+    assert not {"argmax_float32", "put_bits8", "cumulative_sum_float32"} & faster
 
 
 def test_modules_are_numbered_as_in_the_kernel_table() -> None:

@@ -397,6 +397,19 @@ def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) 
                 yield Call(name, function, (x, *each), keywords)
 
 
+def _awaited(function: Any) -> Any:
+    """Returns a function that runs a coroutine, which has nothing to wait for, and returns its result."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            function(*arguments).send(None)
+        except StopIteration as finished:
+            return finished.value
+        raise AssertionError(f"{function.__name__} waits on the CPU")
+
+    return call
+
+
 def attribute_calls(owner: type, name: str) -> list[Call]:
     """Returns calls that use an attribute of a type: a slot or method is called, any other is read, set and deleted."""
     if owner is not lw.Tensor:
@@ -409,7 +422,8 @@ def attribute_calls(owner: type, name: str) -> list[Call]:
     if isinstance(found, types.MethodDescriptorType | types.FunctionType):
         if name not in METHODS and not _takes_only_self(found):
             raise LookupError(f"Tensor.{name}: add arguments to {__name__}.METHODS")
-        return list(_on_tensors(name, found, METHODS.get(name, [()])))
+        function = _awaited(found) if inspect.iscoroutinefunction(found) else found
+        return list(_on_tensors(name, function, METHODS.get(name, [()])))
     if name == "__new__":
         return [
             Call("Tensor()", owner),
