@@ -85,6 +85,7 @@ class Player:
         self._layouts: dict[tuple[int, bool], Any] = {}
         self._bind_groups: dict[tuple[tuple[int, bool], bytes], Any] = {}
         self._staging: Any = None
+        self._interrupted: list[tuple[list[int], Any, Any]] = []  # what wgpu uses until it has ended a mapping
         self._parameters = self._device.create_buffer(
             size=BATCH * PARAMETER_BYTES, usage=wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
         )
@@ -116,6 +117,7 @@ class Player:
         """Waits for all dispatches, and copies bytes of a buffer to the host. Offset and size are multiples of 4."""
         size = into.nbytes
         with self._translated(f"reading {size} bytes"):
+            self._check_loss()
             staging = self._staging if self._staging and size <= STAGING_BYTES else self._new_staging(size)
             self._staging = None  # an exception leaves a buffer that cannot be mapped again
             with _captured():
@@ -145,14 +147,22 @@ class Player:
                 failures.append((position, str(error)))
                 continue
             steps.append((pipeline, group, position, dispatch))  # keeps a group that _bind() drops meanwhile
-        with self._translated("submitting work"), _captured():
-            self._encode(steps, parameters)
+        with self._translated("submitting work"):
+            self._write_parameters(parameters)
+            with _captured():
+                self._encode(steps)
         return failures
 
-    def _encode(self, steps: list[tuple[Any, Any, int, bytes]], parameters: bytes) -> None:
-        _lib.wgpuQueueWriteBuffer(
-            self._queue._internal, self._parameters._internal, 0, _ffi.from_buffer(parameters), len(parameters)
-        )
+    def _write_parameters(self, parameters: bytes) -> None:
+        source = _ffi.from_buffer(parameters)
+        with _captured():
+            _lib.wgpuQueueWriteBuffer(self._queue._internal, self._parameters._internal, 0, source, len(parameters))
+
+    def _check_loss(self) -> None:
+        """Raises an error if the device is lost. Otherwise, submitting work would end the process."""
+        self._write_parameters(bytes(4))
+
+    def _encode(self, steps: list[tuple[Any, Any, int, bytes]]) -> None:
         encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
         running = _lib.wgpuCommandEncoderBeginComputePass(encoder, _ffi.NULL)
         current, offset = None, _ffi.new("uint32_t[1]")
@@ -192,10 +202,15 @@ class Player:
         )
         _lib.wgpuBufferMapAsync(staging._internal, _lib.WGPUMapMode_Read, 0, size, info[0])
         began = time.perf_counter()
-        while not statuses:
-            _lib.wgpuDevicePoll(self._device._internal, False, _ffi.NULL)
-            if not statuses and time.perf_counter() - began > SPIN_SECONDS:
-                time.sleep(PAUSE_SECONDS)
+        try:
+            while not statuses:
+                _lib.wgpuDevicePoll(self._device._internal, False, _ffi.NULL)
+                if not statuses and time.perf_counter() - began > SPIN_SECONDS:
+                    time.sleep(PAUSE_SECONDS)
+        except BaseException:
+            self._interrupted.append((statuses, mapped, staging))
+            raise
+        self._interrupted = [each for each in self._interrupted if not each[0]]
         if statuses[0] != _lib.WGPUMapAsyncStatus_Success:
             raise wgpu.GPUError(messages[0] or f"mapping a buffer failed with status {statuses[0]}")
 

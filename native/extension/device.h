@@ -31,6 +31,7 @@ struct lw_device {
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
 
     int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
+    size_t max_block;       /* bytes of the largest block; 0 without a limit */
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
     int is_lost;
     char message[400];

@@ -195,6 +195,9 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
     if (!device && class_bytes >= LARGE && read_cache_limit() < 0) {
         return NULL;
     }
+    if (device && device->max_block && class_bytes > device->max_block && (size_t)bytes <= device->max_block) {
+        class_bytes = device->max_block;
+    }
     lw_storage *storage = allocate(device, class_bytes, &status);
     if (status == LW_NO_MEMORY && (device || lw_cached_bytes(pool->cache))) {
         if (device) {
@@ -224,8 +227,9 @@ lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
     lw_pool *pool = pool_of(device);
+    const lw_storage *first = pool->classes[index].first;
     lw_storage *storage =
-        pool->classes[index].first ? pop_block(pool, index) : new_block(device, bytes, index, class_bytes);
+        first && first->bytes >= (size_t)bytes ? pop_block(pool, index) : new_block(device, bytes, index, class_bytes);
     if (!storage) {
         return NULL;
     }

@@ -68,6 +68,7 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
                                    .launch = launch_plan,
                                    .flush = lw_recorder_flush,
                                    .cache_limit = limits.cache,
+                                   .max_block = limits.buffer,
                                    .kernels = kernels_with_shader()};
     if (lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
         lw_recorder_free(recorder);
