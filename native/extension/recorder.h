@@ -5,6 +5,7 @@
 #include "addresses.h"
 #include "device.h"
 #include "pyabi.h"
+#include "visibility.h"
 
 enum {
     LW_BATCH = 64,           /* number of dispatches that are handed over at once */
@@ -69,11 +70,11 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits);
 void lw_recorder_free(lw_recorder *recorder); /* before it has been used */
 
 /* Five functions of lw_device. */
-lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data);
-void lw_recorder_release(lw_device *device, char *data, size_t bytes);
-lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes);
-lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t bytes);
-lw_status lw_recorder_flush(lw_device *device);
+LW_HIDDEN lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data);
+LW_HIDDEN void lw_recorder_release(lw_device *device, char *data, size_t bytes);
+LW_HIDDEN lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes);
+LW_HIDDEN lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t bytes);
+LW_HIDDEN lw_status lw_recorder_flush(lw_device *device);
 
 /* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
  * when it is full. */
