@@ -1,10 +1,11 @@
-"""Opens a device for the tests of WebGPU. Without a device, the tests are skipped with the reason, or fail if
-LANEWISE_REQUIRE names wgpu or webgpu."""
+"""Opens the device for the tests of WebGPU: a real one, or a fake one that only records (recording.py). Tests of a real
+device are skipped with the reason if there is none, or fail if LANEWISE_REQUIRE names wgpu or webgpu."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests", "tests/sweep", "tests/webgpu")]
 
-
-import oracle_file  # noqa: E402
 import support  # noqa: E402
-from generator import oracle as generated  # noqa: E402
-from generator import table  # noqa: E402
 from generator.load import load_contracts  # noqa: E402
+from harness import Runner  # noqa: E402
+from openers import Switch  # noqa: E402
+from recording import FakePlayer  # noqa: E402
+
+from lanewise.errors import BackendUnavailableError  # noqa: E402
 
 CONTRACTS = load_contracts(ROOT / "contracts")
+SWITCH = Switch()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,58 +38,45 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item):
-    """Records which operations pass, for the support matrix that tests/support.py writes."""
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Crosses out operations whose tests fail here, in the support matrix. The sweep ticks the others."""
     outcome = yield
-    report = outcome.get_result()
     contract = item.callspec.params.get("contract") if hasattr(item, "callspec") else None
-    if contract and (report.failed or (report.passed and report.when == "call")):
-        support.note(contract.operation, "wgpu", report.passed)
+    if contract and outcome.get_result().failed:
+        support.note(contract.operation, "wgpu", False)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     support.save("webgpu")
 
 
-@pytest.fixture
-def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The contract's test cases with their expected results, generated from the working tree."""
-    path = tmp_path / "oracle.bin"
-    path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
-    return oracle_file.read(path)
-
-
 @pytest.fixture(scope="session")
-def executor(tmp_path_factory: pytest.TempPathFactory):
-    """An executor on the best adapter, with shaders generated from the contracts in the working tree."""
-    from harness import emitted
-
-    from lanewise import webgpu
-    from lanewise.errors import LanewiseError
-
+def adapter() -> None:
+    """Makes a test depend on an adapter: opens it once to find out."""
     required = {"wgpu", "webgpu"} & set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
     try:
-        devices = webgpu.devices()
-        reason = "" if devices else "no WebGPU adapter"
-    except LanewiseError as error:
-        reason = str(error)
-    if reason:
-        (pytest.fail if required else pytest.skip)(reason)
-    file = emitted(tmp_path_factory.mktemp("shaders"), CONTRACTS)
-    return webgpu.open(devices[0], file)
+        SWITCH.use(None)
+    except BackendUnavailableError as error:
+        (pytest.fail if required else pytest.skip)(str(error))
 
 
 @pytest.fixture
-def gpu(executor):
-    """Returns an object that runs kernels on NumPy arrays."""
-    from harness import Runner
-
-    return Runner(executor)
+def switch() -> Switch:
+    """Chooses what the backend wgpu is opened on."""
+    return SWITCH
 
 
 @pytest.fixture
-def device():
-    """A fake device that records calls."""
-    from recording import RecordingDevice
+def gpu(adapter: None) -> Runner:
+    """Runs operations on the real device."""
+    if SWITCH.opener is not None:
+        SWITCH.use(None)
+    return Runner()
 
-    return RecordingDevice()
+
+@pytest.fixture
+def fake() -> FakePlayer:
+    """A new device that records what it is asked for. It allows 100 workgroups along each dimension of a dispatch."""
+    player = FakePlayer()
+    SWITCH.use(player.open)
+    return player

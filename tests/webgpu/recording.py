@@ -1,97 +1,142 @@
-"""A fake device, which only records calls, for tests of the executor that need no adapter."""
+"""A fake device of WebGPU, which only records what the extension asks for. It needs no adapter and computes nothing,
+but keeps what is written to its buffers."""
 
 from __future__ import annotations
 
-import json
 import re
 import struct
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lanewise.devices import DeviceInfo
-from lanewise.webgpu.device import Limits
-from lanewise.webgpu.executor import WebGpuExecutor
+import numpy as np
+from harness import on_gpu
+from openers import open_player
 
-KINDS = Path(__file__).resolve().parents[2] / "webgpu" / "kinds"
+import lanewise as lw
+from lanewise.errors import OutOfMemoryError
+from lanewise.webgpu import shaders
 
-# Made-up kernels: the number of inputs, the bytes of an element, whether there is an entry point "in_place", and the
-# bytes of the partial result of a block.
-KERNELS = {
-    "same_float32": (1, 4, False, 0),
-    "same_bits8": (1, 1, False, 0),
-    "same_bits16": (1, 2, False, 0),
-    "same_bits64": (1, 8, False, 0),
-    "negative_float32": (1, 4, True, 0),
-    "add_float32": (2, 4, True, 0),
-    "sum_float32": (1, 4, False, 24),
-    "vecdot_float32": (2, 4, False, 24),
-    "matmul_float32": (2, 4, False, 0),
-    "linear_float32": (3, 4, False, 0),
-}
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = ROOT / "webgpu" / "kinds"
+STRUCTS = "".join(path.read_text(encoding="utf-8") for path in sorted(KINDS.glob("*.wgsl")))
+DISPATCH = struct.Struct("<16I")
+PARAMETER_BYTES = 256
+BATCH = 64  # number of dispatches that are handed over at once
+GROUPS = 100  # maximum number of workgroups along each dimension of a dispatch
+# The names of the entry points, in the order of lw_entry.
+ENTRIES = tuple(
+    name.lower()
+    for name in re.findall(r"\bLW_ENTRY_(\w+)", (ROOT / "native/extension/recorder.h").read_text(encoding="utf-8"))
+)
+OWN, NUMBER, RESULT, ABSENT = range(4)  # where the elements of an input are
+Failures = list[tuple[int, str]]
 
 
-class Pipeline(NamedTuple):
-    """The arguments with which a pipeline was created."""
+class Dispatch(NamedTuple):
+    """One recorded dispatch."""
 
-    label: str
-    source: str
+    kernel: str
     entry: str
-    access: Sequence[str]
-    constants: Mapping[str, float]
+    sources: int
+    variant: int  # lw_ndim or lw_transposed, if the kernel has it
+    groups: tuple[int, ...]
+    buffers: tuple[int, ...]  # 8 numbers of buffers; 0 is none
+    parameters: bytes
+
+    def source(self, position: int) -> int:
+        """Returns where the elements of an input are."""
+        return self.sources >> 2 * position & 3
+
+    def fields(self, name: str = "LwLayout") -> dict[str, Any]:
+        """Decodes the parameters, which are a struct of webgpu/kinds."""
+        return decode(name, self.parameters)
 
 
-class RecordingDevice:
-    """A fake device that computes nothing. Records arguments and the order of submissions, reads, writes and frees."""
-
-    limits = Limits(buffer=2**30, binding=2**30, groups=100)
+class FakePlayer:
+    """Records calls. `answer` is called for each batch and returns the dispatches that fail; it may raise an error."""
 
     def __init__(self) -> None:
-        self.submitted: list[tuple[list[Any], bytes]] = []
-        self.calls: list[str] = []
-        self.written: list[tuple[int, bytes]] = []  # offset and content
-        self.read_into: list[tuple[int, int, object]] = []  # offset, number of bytes, and the object they are read into
-        self.bound: list[list[object]] = []  # buffers of each bind group
-        self.pipelines: list[Pipeline] = []
-        self.sizes: dict[object, int] = {}  # size of each buffer
+        self.lock = threading.RLock()
+        self.lost = ""
+        self.calls: list[tuple[Any, ...]] = []
+        self.batches: list[list[Dispatch]] = []
+        self.sizes: dict[int, int] = {}  # of the buffers that exist
+        self.capacity: float = float("inf")  # bytes; create() raises OutOfMemoryError beyond them
+        self.answer: Callable[[list[Dispatch]], Failures] = lambda batch: []
+        self._contents: dict[int, bytearray] = {}
 
-    def buffer(self, size: int) -> object:
-        handle = object()
-        self.sizes[handle] = size
-        return handle
+    def open(self, groups: int = GROUPS, **limits: int) -> None:
+        """Makes this the player of the backend wgpu, with limits as in open_player()."""
+        open_player(self, groups, **limits)
 
-    def destroy(self, buffer: object) -> None:
-        self.calls.append("destroy")
+    def create(self, number: int, size: int) -> None:
+        assert number not in self.sizes and size % 4 == 0
+        if sum(self.sizes.values()) + size > self.capacity:
+            raise OutOfMemoryError("the fake is full")
+        self.calls.append(("create", number, size))
+        self.sizes[number] = size
 
-    def read(self, buffer: object, offset: int, into: memoryview) -> None:
-        self.calls.append("read")
-        self.read_into.append((offset, into.nbytes, into.obj))
-        into[:] = bytes(range(into.nbytes))
+    def destroy(self, number: int) -> None:
+        self.calls.append(("destroy", number))
+        del self.sizes[number]
+        self._contents.pop(number, None)
 
-    def write(self, buffer: object, offset: int, data: memoryview) -> None:
-        self.calls.append("write")
-        self.written.append((offset, bytes(data)))
+    def write(self, number: int, offset: int, data: memoryview) -> None:
+        assert offset % 4 == 0 == data.nbytes % 4 and offset + data.nbytes <= self.sizes[number]
+        self.calls.append(("write", number, offset, bytes(data)))
+        self._content(number, offset + data.nbytes)[offset : offset + data.nbytes] = data
 
-    def pipeline(self, *arguments: Any) -> Pipeline:
-        self.pipelines.append(Pipeline(*arguments))
-        return self.pipelines[-1]
+    def read(self, number: int, offset: int, into: memoryview) -> None:
+        assert offset % 4 == 0 == into.nbytes % 4 and offset + into.nbytes <= self.sizes[number]
+        self.calls.append(("read", number, offset, into.nbytes))
+        into[:] = self._content(number, offset + into.nbytes)[offset : offset + into.nbytes]
 
-    def bind(self, pipeline: Pipeline, buffers: list[object]) -> list[object]:
-        self.bound.append(buffers)
-        return buffers
+    def play(self, dispatches: bytes, parameters: bytes) -> Failures:
+        batch = [
+            _decoded(words, parameters[position * PARAMETER_BYTES : (position + 1) * PARAMETER_BYTES])
+            for position, words in enumerate(DISPATCH.iter_unpack(dispatches))
+        ]
+        assert len(parameters) == len(batch) * PARAMETER_BYTES
+        assert all(number in self.sizes for dispatch in batch for number in dispatch.buffers if number)
+        self.calls.append(("play", len(batch)))
+        self.batches.append(batch)
+        return self.answer(batch)
 
-    def submit(self, commands: list[Any], parameters: bytes) -> None:
-        self.calls.append("submit")
-        self.submitted.append((commands, parameters))
+    def names(self) -> list[str]:
+        """Returns the names of the calls since the last time, and forgets them."""
+        names = [name for name, *_ in self.calls]
+        self.calls.clear()
+        return names
+
+    def placed(self, array: Any, dtype: Any = np.float32) -> tuple[lw.Tensor, int]:
+        """Returns a tensor on this device, and the number of its buffer."""
+        tensor = on_gpu(array, dtype)
+        return tensor, self.calls[-1][1]
+
+    def recorded(self, result: lw.Tensor) -> list[Dispatch]:
+        """Hands over what is pending by reading a result, and returns it. Asserts that the last dispatch binds the
+        result."""
+        start = len(self.batches)
+        result.tolist()
+        dispatches = [dispatch for batch in self.batches[start:] for dispatch in batch]
+        _, number, *_ = self.calls[-1]
+        assert self.calls[-1][0] == "read" and number in dispatches[-1].buffers
+        return dispatches
+
+    def _content(self, number: int, size: int) -> bytearray:
+        content = self._contents.setdefault(number, bytearray())
+        content.extend(bytes(max(size - len(content), 0)))
+        return content
 
 
-def opened(device: RecordingDevice, folder: Path) -> WebGpuExecutor:
-    """Writes a shader file with KERNELS into the folder, and returns an executor on the device that uses it."""
-    names = ("inputs", "item_bytes", "in_place", "scratch_bytes")
-    file = folder / "shaders.wgsl"
-    facts = ({"kernel": each, "uses": []} | dict(zip(names, KERNELS[each], strict=True)) for each in KERNELS)
-    file.write_text("".join(f"// {json.dumps(each)}\nmodule {each['kernel']}" for each in facts))
-    return WebGpuExecutor(device, DeviceInfo(0, "fake"), file)
+def _decoded(words: tuple[int, ...], parameters: bytes) -> Dispatch:
+    kernel, entry, sources, variant, x, y, z, unused, *buffers = words
+    assert unused == 0
+    return Dispatch(
+        shaders.load(kernel).kernel, ENTRIES[entry], sources, variant, (x, y, z), tuple(buffers), parameters
+    )
 
 
 def constant(kind: str, name: str) -> int:
@@ -100,16 +145,20 @@ def constant(kind: str, name: str) -> int:
     return int(re.search(rf"^(?:override {name}: u32|const {name}) = (\d+)u;", source, re.MULTILINE)[1])
 
 
-def decode(name: str, content: bytes) -> dict[str, Any]:
-    """Decodes a WGSL struct of webgpu/kinds: scalars to integers, vectors and arrays to lists of their words."""
-    sources = "".join((KINDS / f"{kind}.wgsl").read_text(encoding="utf-8") for kind in ("layout", "matrix"))
-    body = re.search(rf"^struct {name} {{$(.*?)^}}", sources, re.MULTILINE | re.DOTALL)[1]
+def decode(name: str, content: bytes) -> Mapping[str, Any]:
+    """Decodes a WGSL struct of webgpu/kinds by its declaration: scalars to integers, vectors and arrays to lists of
+    their words. Members are aligned as WGSL prescribes."""
+    body = re.search(rf"^struct {name} {{$(.*?)^}}", STRUCTS, re.MULTILINE | re.DOTALL)[1]
     fields: dict[str, Any] = {}
     at = 0
-    for field, vector, length in re.findall(r"^ +(\w+): (?:u32|(vec4<u32>)|array<vec4<u32>, (\d+)>),", body, re.M):
-        count = 4 * int(length or 1) if vector or length else 1
-        values = struct.unpack_from(f"<{count}I", content, at)
-        fields[field] = list(values) if vector or length else values[0]
+    members = re.findall(r"^ +(\w+): (?:array<)?(u32|i32|vec2<u32>|vec4<u32>)(?:, (\d+)>)?,", body, re.MULTILINE)
+    assert len(members) == sum(1 for line in body.splitlines() if line.split("//")[0].strip())
+    for member, kind, length in members:
+        words = int(kind[3]) if kind.startswith("vec") else 1
+        at += -at % (4 * words)
+        count = words * int(length or 1)
+        values = struct.unpack_from(f"<{count}{'i' if kind == 'i32' else 'I'}", content, at)
+        fields[member] = list(values) if count > 1 else values[0]
         at += 4 * count
-    assert not any(content[at:]), "the bytes after the last field are not 0"
+    assert not any(content[at:]), "the bytes after the last member are not 0"
     return fields

@@ -1,18 +1,22 @@
-"""Tests how adapters are listed and described, and which one is opened, with fake adapters. Needs no real adapter."""
+"""Tests how adapters are listed and described, which one is opened, and what is said if there is none, with fake
+adapters. Needs no real adapter."""
 
 from __future__ import annotations
 
+import builtins
+import os
+import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from recording import FakePlayer
 
-from lanewise import hardware, webgpu
+from lanewise import _ext, hardware
 from lanewise.devices import DeviceInfo
-from lanewise.errors import BackendError, BackendUnavailableError
-from lanewise.webgpu import shaders
+from lanewise.errors import ArgumentError, DeviceError
+from lanewise.webgpu import provider
 
 # The type of each adapter and its graphics API, in the order in which wgpu might list them.
 ADAPTERS = [
@@ -23,29 +27,51 @@ ADAPTERS = [
     ("DiscreteGPU", "D3D12"),
     ("VirtualGPU", "Vulkan"),
 ]
+MEMORY = 2**34
 
 
 def _adapter(kind: str, api: str) -> SimpleNamespace:
     return SimpleNamespace(info={"adapter_type": kind, "device": f"the {kind}", "backend_type": api})
 
 
+class FakeDesktopPlayer(FakePlayer):
+    """A player as desktop.py makes them."""
+
+    max_groups, max_buffer = 7, 4096
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__()
+        self.adapter = adapter
+
+
 @pytest.fixture(autouse=True)
 def desktop(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Replaces lanewise.webgpu.desktop with a fake module, which offers ADAPTERS and records those that are opened."""
+    """Replaces lanewise.webgpu.desktop with a fake module, which offers ADAPTERS."""
+    import lanewise.webgpu
+
     fake: Any = ModuleType("lanewise.webgpu.desktop")
     fake.adapters = lambda: tuple(_adapter(*each) for each in ADAPTERS)
-    fake.opened = []
-    fake.DesktopDevice = fake.opened.append
+    fake.Player = FakeDesktopPlayer
     monkeypatch.setitem(sys.modules, "lanewise.webgpu.desktop", fake)
-    monkeypatch.setattr(webgpu, "desktop", fake, raising=False)
-    monkeypatch.setattr(hardware, "total_memory", lambda: 2**34)
-    monkeypatch.setattr(hardware, "free_memory", lambda: 2**33)
+    monkeypatch.setattr(lanewise.webgpu, "desktop", fake, raising=False)
+    monkeypatch.setattr(hardware, "total_memory", lambda: MEMORY)
+    monkeypatch.setattr(hardware, "free_memory", lambda: MEMORY // 2)
+    monkeypatch.delenv("LANEWISE_WGPU_MEMORY", raising=False)
     return fake
 
 
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Records the arguments of open_webgpu()."""
+    calls: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(provider, "_ext", SimpleNamespace(open_webgpu=lambda *arguments: calls.append(arguments)))
+    return calls
+
+
 def test_adapters_are_listed_best_first_and_described() -> None:
-    shared: dict[str, Any] = {"total_memory": 2**34, "free_memory": 2**33, "unified_memory": True}
-    assert webgpu.devices() == [
+    shared: dict[str, Any] = {"total_memory": MEMORY, "free_memory": MEMORY // 2, "unified_memory": True}
+    assert provider.missing() == ""
+    assert provider.devices() == [
         DeviceInfo(0, "the DiscreteGPU", api="dx12"),
         DeviceInfo(1, "the IntegratedGPU", api="metal", **shared),
         DeviceInfo(2, "the VirtualGPU", api="vulkan"),
@@ -55,25 +81,116 @@ def test_adapters_are_listed_best_first_and_described() -> None:
     ]
 
 
-@pytest.mark.parametrize("index", [0, 5])
-def test_the_adapter_that_was_listed_is_opened(desktop: Any, index: int) -> None:
-    device = webgpu.devices()[index]
-    assert webgpu.open(device).device is device
-    (adapter,) = desktop.opened
-    assert adapter.info["device"] == device.name
+@pytest.mark.parametrize("index", [None, 0, 5])
+def test_the_adapter_that_was_listed_is_opened(opened: list[tuple[Any, ...]], index: int | None) -> None:
+    device = provider.devices()[index or 0]
+    provider.open(None if index is None else device)
+    ((player, groups, buffer, budget, cache),) = opened
+    assert player.adapter.info["device"] == device.name
+    assert (groups, buffer, budget) == (7, 4096, 0)
+    assert cache == (MEMORY // 16 if device.unified_memory else 4 * 2**30)
 
 
-@pytest.mark.parametrize(("file", "used"), [(None, "built.wgsl"), (Path("given.wgsl"), "given.wgsl")])
-def test_shaders_are_those_of_the_build_or_of_a_given_file(
-    monkeypatch: pytest.MonkeyPatch, file: Path | None, used: str
+def test_the_extension_takes_these_arguments() -> None:
+    with pytest.raises(AttributeError, match="lock"):
+        _ext.open_webgpu(object(), 7, 4096, 0, 2**28)
+
+
+@pytest.mark.parametrize("text", ["", " ", "1", " 123456789012 "])
+def test_the_budget(monkeypatch: pytest.MonkeyPatch, opened: list[tuple[Any, ...]], text: str) -> None:
+    monkeypatch.setenv("LANEWISE_WGPU_MEMORY", text)
+    provider.open(None)
+    assert opened[0][3] == int(text.strip() or 0)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "1e9", "1 GB", "many", "9" * 19])
+def test_a_budget_that_is_no_number_of_bytes(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("LANEWISE_WGPU_MEMORY", text)
+    with pytest.raises(ArgumentError, match="LANEWISE_WGPU_MEMORY: expected a positive number of bytes, got '"):
+        provider.open(None)
+
+
+def test_without_adapters(desktop: Any) -> None:
+    desktop.adapters = lambda: ()
+    assert provider.missing() == "wgpu finds no adapter; install a driver for Vulkan, Metal or Direct3D 12"
+    assert provider.devices() == []
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    import lanewise.webgpu
+
+    monkeypatch.delitem(sys.modules, "lanewise.webgpu.desktop")
+    monkeypatch.delattr(lanewise.webgpu, "desktop")
+    load = builtins.__import__
+
+    def refuse(name: str, *arguments: Any) -> Any:
+        if name.partition(".")[0] == "wgpu":
+            raise ImportError("No module named 'wgpu'")
+        return load(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    expected = "the package wgpu cannot be imported (No module named 'wgpu'); pip install 'lanewise[webgpu]'"
+    assert provider.missing() == expected
+
+
+class FakePage(FakePlayer):
+    """A player as browser.py makes them."""
+
+    max_groups, max_buffer = 9, 1024
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_browser_has_a_module_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, opened: list[tuple[Any, ...]], desktop: Any
 ) -> None:
-    monkeypatch.setattr(shaders, "FILE", Path("built.wgsl"))
-    executor = webgpu.open(webgpu.devices()[0], file)
-    with pytest.raises(BackendError, match=f"build the package: {used} is missing"):
-        executor.launch("abs_float32", "elementwise", {}, [], [], [])
+    """The device that reset() replaces is closed."""
+    import lanewise.webgpu
 
-
-def test_a_browser_has_no_adapters_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake: Any = ModuleType("lanewise.webgpu.browser")
+    fake.missing, fake.is_pending, fake.devices = (lambda: "no adapter"), (lambda: True), list
+    fake.MAX_BUFFER, fake.CACHE_LIMIT, fake.open_player = 2**31 - 4, 2**30, FakePage
+    monkeypatch.setitem(sys.modules, "lanewise.webgpu.browser", fake)
+    monkeypatch.setattr(lanewise.webgpu, "browser", fake, raising=False)
+    monkeypatch.setattr(provider, "_player", None)
+    assert not provider.is_pending()
+    desktop.adapters = None
     monkeypatch.setattr(sys, "platform", "emscripten")
-    with pytest.raises(BackendUnavailableError, match="in the browser yet; use simd128"):
-        webgpu.devices()
+    assert (provider.missing(), provider.devices(), provider.is_pending()) == ("no adapter", [], True)
+    provider.open(None)
+    provider.open(None)
+    (first, *limits), (second, *others) = opened
+    assert limits == others == [9, 1024, 0, 2**30]
+    assert (first.is_closed, second.is_closed) == (True, False)
+
+
+def test_the_child_of_a_fork_cannot_open_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider.devices()
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(DeviceError, match="this process is a fork of one that uses wgpu"):
+        provider.open(None)
+
+
+PROGRAM = """
+import sys
+import lanewise as lw
+assert not any(name.partition(".")[0] == "wgpu" for name in sys.modules), "importing lanewise imports wgpu"
+try:
+    lw.init_backend("wgpu")
+except lw.LanewiseError as error:
+    print(type(error).__name__, error)
+print("wgpu" in sys.modules)
+"""
+
+
+def test_without_gpus_by_request() -> None:
+    """LANEWISE_FORCE_CPU keeps WebGPU out. The package wgpu is then never imported."""
+    environment = {**os.environ, "LANEWISE_FORCE_CPU": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    message, imported = done.stdout.splitlines()
+    assert message.startswith("BackendUnavailableError") and "LANEWISE_FORCE_CPU keeps GPUs out; unset it" in message
+    assert imported == "False"

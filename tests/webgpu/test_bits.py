@@ -21,21 +21,21 @@ def patterns(dtype: str) -> np.ndarray:
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_kinds_of_floats(gpu: Runner, operation: str, dtype: str) -> None:
     x = patterns(dtype)
-    got = gpu.elementwise(f"{operation}_{dtype}", [x], np.bool_)
+    got = gpu.guarded(operation, x)
     np.testing.assert_array_equal(got, getattr(np, operation)(x))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_every_float_except_zero_is_true(gpu: Runner, dtype: str) -> None:
     x = patterns(dtype)
-    got = gpu.elementwise(f"astype_{dtype}_bool", [x], np.bool_, kind="cast")
+    got = gpu.run("astype", x, dtype="bool")
     np.testing.assert_array_equal(got, x != 0)
 
 
 def test_bools_of_one_float32(gpu: Runner) -> None:
     x = patterns("float32")
-    np.testing.assert_array_equal(gpu.elementwise("signbit_float32", [x], np.bool_), np.signbit(x))
-    np.testing.assert_array_equal(gpu.elementwise("logical_not_float32", [x], np.bool_), x == 0)
+    np.testing.assert_array_equal(gpu.guarded("signbit", x), np.signbit(x))
+    np.testing.assert_array_equal(gpu.guarded("logical_not", x), x == 0)
 
 
 @pytest.mark.parametrize("other", [0, 1])
@@ -44,14 +44,14 @@ def test_bools_of_two_float32(gpu: Runner, operation: str, other: int) -> None:
     x = patterns("float32")
     y = np.full_like(x, other)
     for pair in ([x, y], [y, x]):
-        got = gpu.elementwise(f"{operation}_float32", pair, np.bool_)
+        got = gpu.guarded(operation, *pair)
         np.testing.assert_array_equal(got, getattr(np, operation)(*(each != 0 for each in pair)))
 
 
 @pytest.mark.parametrize("operation", ["any", "all"])
 def test_reductions_of_one_float32(gpu: Runner, operation: str) -> None:
     x = patterns("float32").reshape(-1, 1)
-    got = gpu.reduction(f"{operation}_float32", x, [1], np.bool_)
+    got = gpu.guarded(operation, x, axis=1)
     np.testing.assert_array_equal(got, x[:, 0] != 0)
 
 
@@ -60,14 +60,14 @@ def test_reductions_of_one_float32(gpu: Runner, operation: str) -> None:
 def test_comparisons(gpu: Runner, operation: str, dtype: str) -> None:
     """Compares every pair of numbers, including those that differ in one bit."""
     x = patterns(dtype)[:, None]
-    got = gpu.elementwise(f"{operation}_{dtype}", [x, x.T], np.bool_)
+    got = gpu.guarded(operation, x, x.T)
     np.testing.assert_array_equal(got, getattr(np, operation)(x, x.T))
 
 
 @pytest.mark.parametrize("operation", ["minimum", "maximum"])
 def test_the_smaller_and_the_larger(gpu: Runner, operation: str) -> None:
     x = patterns("float32")[:, None]
-    got = gpu.elementwise(f"{operation}_float32", [x, x.T], np.float32)
+    got = gpu.guarded(operation, x, x.T)
     np.testing.assert_array_equal(got, getattr(np, operation)(x, x.T))
 
 
@@ -78,5 +78,5 @@ def test_the_first_of_equal_extremes(gpu: Runner, operation: str, dtype: str) ->
     number is the least or the greatest of its dtype."""
     numbers = [np.iinfo(np.int32).min, np.iinfo(np.int32).max] if dtype == "int32" else patterns(dtype)
     x = np.repeat(np.array(numbers, dtype)[:, None], 3, 1)
-    got = gpu.reduction(f"{operation}_{dtype}", x, [1], np.int32, kind="index_reduction")
+    got = gpu.guarded(operation, x, axis=1)
     assert not got.any()

@@ -1,21 +1,70 @@
-"""Tests that lanewise/webgpu/desktop.py leaves OpenGL out of a made-up list of adapters, and that a destroyed buffer of
-a real device cannot be used."""
+"""Tests lanewise/webgpu/desktop.py: which adapters it offers, and the player on a real adapter, called as the
+extension calls it."""
 
 from __future__ import annotations
 
+import os
+import re
+import struct
+import subprocess
+import sys
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+from openers import real_player
+from recording import BATCH, DISPATCH, ENTRIES, PARAMETER_BYTES, ROOT, STRUCTS
 
-from lanewise.errors import BackendError
-from lanewise.webgpu.executor import WebGpuExecutor
+from lanewise.errors import DeviceError, OutOfMemoryError
+from lanewise.webgpu import shaders
+
+wgpu = pytest.importorskip("wgpu")
+from lanewise.webgpu import desktop  # noqa: E402
+
+X = np.linspace(-3, 4, 600, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def shared_player(adapter: None) -> Any:
+    return real_player()
+
+
+@pytest.fixture
+def player(shared_player: Any) -> Any:
+    """A player with three buffers: 1 holds X, 2 and 3 hold zeros."""
+    for number in (1, 2, 3):
+        shared_player.create(number, X.nbytes)
+    shared_player.write(1, 0, memoryview(X).cast("B"))
+    yield shared_player
+    for number in (1, 2, 3):
+        shared_player.destroy(number)
+    shared_player.lost = ""
+
+
+def read(player: Any, number: int, offset: int = 0, count: int = X.size) -> np.ndarray:
+    result = np.full(count, 99, np.float32)
+    player.read(number, offset, memoryview(result).cast("B"))
+    return result
+
+
+def kernel(name: str) -> int:
+    return next(index for index in shaders._read(shaders.FILE)[1] if shaders.load(index).kernel == name)
+
+
+def dispatch(name: str, *buffers: int, sources: int = 0, offset: int = 0) -> tuple[bytes, bytes]:
+    """Returns an elementwise dispatch, and its parameters, for contiguous operands; `offset` is that of the result."""
+    words = (kernel(name), ENTRIES.index("main"), sources, 1, 3, 1, 1, 0, *buffers, *[0] * (8 - len(buffers)))
+    parameters = bytearray(PARAMETER_BYTES)
+    struct.pack_into("<4I", parameters, 0, 0, *[offset] * 3)
+    struct.pack_into("<I", parameters, 32, X.size)
+    struct.pack_into("<4I", parameters, 64, *[4] * 4)
+    struct.pack_into("<6I", parameters, 192, X.size, 0, 1, 1, 1, 1)
+    return DISPATCH.pack(*words), bytes(parameters)
 
 
 def test_opengl_is_neither_started_nor_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    wgpu = pytest.importorskip("wgpu")
     extras = pytest.importorskip("wgpu.backends.wgpu_native.extras")
-    from lanewise.webgpu import desktop
-
     started: list[str] = []
     vulkan, opengl = (SimpleNamespace(info={"backend_type": name}) for name in ("Vulkan", "OpenGL"))
     monkeypatch.setattr(extras, "set_instance_extras", lambda *, backends: started.extend(backends))
@@ -24,10 +73,284 @@ def test_opengl_is_neither_started_nor_offered(monkeypatch: pytest.MonkeyPatch) 
     assert started == ["Vulkan", "Metal", "DX12"]
 
 
-def test_a_destroyed_buffer_cannot_be_used(executor: WebGpuExecutor) -> None:
-    device = executor._gpu
-    buffer = device.buffer(256)
-    device.write(buffer, 0, memoryview(bytes(256)))
-    device.destroy(buffer)
-    with pytest.raises(BackendError, match="destroyed"):
-        device.write(buffer, 0, memoryview(bytes(256)))
+def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str | None] = []
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(
+        wgpu.gpu, "enumerate_adapters_sync", lambda: [seen.append(os.environ.get("XDG_RUNTIME_DIR"))][:0]
+    )
+    desktop.adapters.__wrapped__()
+    assert seen and seen[0]
+    assert "XDG_RUNTIME_DIR" not in os.environ
+
+
+def test_constants_are_those_of_the_extension() -> None:
+    assert shaders.ENTRIES == ENTRIES
+    assert desktop.DISPATCH.format == DISPATCH.format
+    header = (ROOT / "native" / "extension" / "recorder.h").read_text(encoding="utf-8")
+    assert re.search(r"LW_BATCH = (\d+)", header)[1] == str(desktop.BATCH) == str(BATCH)
+    assert 4 * int(re.search(r"LW_PARAMETER_WORDS = (\d+)", header)[1]) == desktop.PARAMETER_BYTES == PARAMETER_BYTES
+    assert all(f"override {name}: u32" in STRUCTS for name in ("lw_sources", *shaders.VARIANTS))
+
+
+def test_limits(player: Any) -> None:
+    assert player.max_groups >= 65_535
+    assert player.max_buffer % 4 == 0 and player.max_buffer >= 2**27
+
+
+def test_dispatches_run_in_order(player: Any) -> None:
+    steps = [
+        dispatch("negative_float32", 1, 2),
+        dispatch("abs_float32", 2, 3),
+        dispatch("add_float32", 0, 3, 2, sources=2),
+    ]
+    assert player.play(*(b"".join(part) for part in zip(*steps, strict=True))) == []
+    np.testing.assert_array_equal(read(player, 2), np.abs(X) - X)
+
+
+def test_a_whole_batch(player: Any) -> None:
+    steps = [dispatch("add_float32", 0, 1, 2, sources=2)] * BATCH
+    for _ in range(3):
+        assert player.play(*(b"".join(part) for part in zip(*steps, strict=True))) == []
+    np.testing.assert_allclose(read(player, 2), 3 * BATCH * X, rtol=1e-5)
+
+
+def test_writes_run_before_later_dispatches_and_after_earlier_ones(player: Any) -> None:
+    player.play(*dispatch("negative_float32", 1, 2))
+    player.write(1, 0, memoryview(np.zeros_like(X)).cast("B"))
+    player.play(*dispatch("negative_float32", 1, 3))
+    np.testing.assert_array_equal(read(player, 2), -X)
+    assert not read(player, 3).any()
+
+
+def test_a_part_of_a_buffer(player: Any) -> None:
+    player.write(2, 400, memoryview(X[:50]).cast("B"))
+    expected = np.zeros_like(X)
+    expected[100:150] = X[:50]
+    np.testing.assert_array_equal(read(player, 2), expected)
+    np.testing.assert_array_equal(read(player, 2, 440, 7), X[10:17])
+
+
+def test_large_and_small_reads(player: Any) -> None:
+    """Reads of at most STAGING_BYTES share a buffer; larger ones have their own. Each sees what was written last."""
+    count = desktop.STAGING_BYTES // 4
+    player.create(9, 4 * (count + 1))
+    try:
+        for size in (count + 1, 3, count, 1, count + 1, 7):
+            values = np.random.default_rng(size).normal(size=size).astype(np.float32)
+            player.write(9, 0, memoryview(values).cast("B"))
+            np.testing.assert_array_equal(read(player, 9, 0, size), values)
+            staging = player._staging
+            assert staging is None or staging.size == desktop.STAGING_BYTES
+        assert staging is not None
+        read(player, 9, 0, 5)
+        assert player._staging is staging
+    finally:
+        player.destroy(9)
+
+
+def damaged(name: str) -> Any:
+    """Returns a function like shaders.load(), whose source of one kernel is wrong."""
+    load = shaders.load
+
+    def loaded(index: int) -> shaders.Shader:
+        shader = load(index)
+        if shader.kernel != name:
+            return shader
+        return shaders.Shader(name, shader.source + "fn wrong() { nonsense(); }", shader.inputs, shader.has_scratch)
+
+    return loaded
+
+
+def test_a_module_that_does_not_compile(player: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its dispatches fail, each time; those beside it run."""
+    monkeypatch.setattr(shaders, "load", damaged("sinh_float32"))
+    steps = [
+        dispatch("negative_float32", 1, 2),
+        dispatch("sinh_float32", 1, 2),
+        dispatch("abs_float32", 1, 3),
+        dispatch("sinh_float32", 1, 3),
+    ]
+    for _ in range(2):
+        failures = player.play(*(b"".join(part) for part in zip(*steps, strict=True)))
+        assert [position for position, _ in failures] == [1, 3]
+        assert all(re.search("error when compiling sinh_float32: .*nonsense", message) for _, message in failures)
+    np.testing.assert_array_equal(read(player, 2), -X)
+    np.testing.assert_array_equal(read(player, 3), np.abs(X))
+    assert player.lost == ""
+
+
+def test_bind_groups_are_reused(player: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are kept up to a limit, until a buffer is destroyed: they refer to buffers."""
+    monkeypatch.setattr(desktop, "MAX_BIND_GROUPS", 3)
+    player._bind_groups.clear()
+    made: list[Any] = []
+    create = player._device.create_bind_group
+    monkeypatch.setattr(player._device, "create_bind_group", lambda **each: (made.append(1), create(**each))[1])
+    for buffers in ((1, 2), (1, 3), (2, 3), (1, 2), (1, 3)):
+        player.play(*dispatch("negative_float32", *buffers))
+    player.play(*dispatch("abs_float32", 1, 2))  # another kernel with the same layout
+    assert (len(made), len(player._bind_groups)) == (3, 3)
+    player.play(*dispatch("negative_float32", 2, 1))
+    assert (len(made), len(player._bind_groups)) == (4, 1)
+    player.create(9, 256)
+    player.destroy(9)
+    assert not player._bind_groups
+    player.play(*dispatch("negative_float32", 2, 1))
+    np.testing.assert_array_equal(read(player, 1), -read(player, 2))
+
+
+def test_a_batch_with_more_bind_groups_than_are_kept(player: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups that are dropped while a batch is prepared are still used by its dispatches."""
+    monkeypatch.setattr(desktop, "MAX_BIND_GROUPS", 1)
+    player._bind_groups.clear()
+    steps = [dispatch("negative_float32", 1, 2), dispatch("abs_float32", 2, 3), dispatch("negative_float32", 3, 1)]
+    assert player.play(*(b"".join(part) for part in zip(*steps, strict=True))) == []
+    np.testing.assert_array_equal(read(player, 1), -np.abs(X))
+
+
+def test_errors_of_the_c_library_are_translated(player: Any) -> None:
+    """The player works afterwards."""
+    with pytest.raises(DeviceError, match=r"^error when writing 4 bytes: "):
+        player.write(1, X.nbytes, memoryview(bytes(4)))
+    assert player.lost == ""
+    player.play(*dispatch("negative_float32", 1, 2))
+    np.testing.assert_array_equal(read(player, 2), -X)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "lost"),
+    [
+        (wgpu.GPUOutOfMemoryError("no room"), OutOfMemoryError, False),
+        (wgpu.GPUValidationError("it is wrong"), DeviceError, False),
+        (wgpu.GPUError("the glossary says it is wrong"), DeviceError, False),
+        (RuntimeError("Parent device is lost"), DeviceError, True),
+        (wgpu.GPUError("Device lost: the driver\n has crashed"), DeviceError, True),
+        (wgpu.GPUError("DEVICE LOST"), DeviceError, True),
+    ],
+)
+def test_errors_and_losses(
+    player: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: type[Exception], lost: bool
+) -> None:
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(player._device, "create_buffer", fail)
+    with pytest.raises(expected, match=r"^(out of memory|error) when allocating 256 bytes"):
+        player.create(9, 256)
+    assert player.lost == (" ".join(str(error).split()) if lost else "")
+
+
+def test_other_errors_are_not_translated(player: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player._device, "create_buffer", lambda **_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        player.create(9, 256)
+
+
+def test_a_buffer_larger_than_the_device_allows(player: Any) -> None:
+    with pytest.raises((DeviceError, OutOfMemoryError), match="allocating"):
+        player.create(9, 2**40)
+
+
+def test_a_destroyed_buffer_cannot_be_used(player: Any) -> None:
+    player.create(9, 256)
+    player.destroy(9)
+    with pytest.raises(KeyError):
+        player.write(9, 0, memoryview(bytes(4)))
+
+
+INTERRUPTED = """
+import numpy as np
+import lanewise as lw
+from lanewise.webgpu import desktop
+
+lw.init_backend("wgpu")
+x = lw.asarray(np.ones((500, 500), np.float32)).to("wgpu")
+y = lw.asarray(np.arange(5)).to("wgpu")
+library = desktop._lib
+
+
+class Interrupting:
+    def __getattr__(self, name):
+        return getattr(library, name)
+
+    def wgpuDevicePoll(self, *arguments):
+        raise KeyboardInterrupt
+
+
+for attempt in range(5):
+    product = x @ x
+    desktop._lib = Interrupting()
+    try:
+        product.tolist()
+        print("it was ready")
+    except KeyboardInterrupt:
+        print("interrupted")
+    desktop._lib = library
+    assert y.tolist() == [0, 1, 2, 3, 4]
+    assert product[0, 0].item() == 500
+    assert (x + 1).sum().item() == 500_000
+print("done")
+"""
+
+
+def test_an_interrupt_while_a_read_waits(adapter: None) -> None:
+    """The device still works, and so does the tensor that was to be read. In a process of its own, as the driver later
+    calls back about the memory that it was to map."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    lines = done.stdout.splitlines()
+    assert lines == ["interrupted"] * 5 + ["done"]
+    assert "Traceback" not in done.stderr
+
+
+LOST = """
+import sys
+import numpy as np
+import lanewise as lw
+from lanewise.webgpu import desktop
+
+players = []
+open_player = desktop.Player.__init__
+
+
+def opened(self, adapter):
+    open_player(self, adapter)
+    players.append(self)
+
+
+desktop.Player.__init__ = opened
+lw.init_backend("wgpu")
+x = lw.asarray(np.ones(10, np.float32)).to("wgpu")
+assert (x + 1).tolist() == [2] * 10
+if sys.argv[2] == "pending":
+    y = x + 2
+players[0]._device.destroy()
+calls = {
+    "read": x.tolist,
+    "compute": lambda: (x + 1).tolist(),
+    "compile": lambda: lw.exp(x).tolist(),
+    "write": lambda: lw.asarray(np.ones(1000, np.float32)).to("wgpu"),
+}
+for call in (calls[sys.argv[1]], x.tolist):
+    try:
+        call()
+        print("it succeeded")
+    except lw.DeviceError as error:
+        print(error)
+lw.reset("wgpu")
+print(lw.asarray(np.ones(10, np.float32)).to("wgpu").sum().item())
+"""
+
+
+@pytest.mark.parametrize("work", ["pending", "none"])
+@pytest.mark.parametrize("call", ["read", "compute", "compile", "write"])
+def test_a_lost_device(adapter: None, call: str, work: str) -> None:
+    """Calls raise errors that name lw.reset(), which opens a new device. In a process of its own."""
+    command = [sys.executable, "-c", LOST, call, work]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.returncode, done.stderr[:1000])
+    first, second, total = (line for line in done.stdout.splitlines() if "was lost" in line or "." in line)
+    for message in (first, second):
+        assert "wgpu was lost: " in message and "; open it again with lw.reset()" in message
+    assert float(total) == 10

@@ -1,306 +1,381 @@
-"""Tests, with a fake device, what a launch records for each kind of kernel: entry points, constants, accesses, buffers,
-numbers of workgroups and parameters. Tests of results cannot check the number of workgroups: shaders loop until the
-work is done, so any number computes the same results."""
+"""Tests, on a fake device, what launches of strided kernels record: entry points, numbers of workgroups, buffers and
+the struct LwLayout. Tests of results cannot check the number of workgroups: shaders loop until the work is done, so any
+number computes the same results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import struct
 from typing import Any
 
+import numpy as np
 import pytest
-from recording import RecordingDevice, constant, decode, opened
+from harness import on_gpu
+from recording import ABSENT, GROUPS, NUMBER, OWN, RESULT, Dispatch, FakePlayer, constant
 
-from lanewise.errors import DeviceError
-from lanewise.webgpu.buffers import DeviceBuffer
-from lanewise.webgpu.device import Copy, Dispatch
-from lanewise.webgpu.executor import WebGpuExecutor
+import lanewise as lw
+from lanewise.webgpu import shaders
 
-MOST = RecordingDevice.limits.groups  # maximum number of workgroups in a dispatch
-READ, WRITE = "read", "read_write"
-
-Operand = tuple[DeviceBuffer, int]
+GROUP = constant("elementwise", "lw_group")
+BLOCK = 4096
 
 
-@pytest.fixture
-def executor(device: RecordingDevice, tmp_path: Path) -> WebGpuExecutor:
-    return opened(device, tmp_path)
+def bits(number: float) -> int:
+    return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
-def _strided(shape: Sequence[int], *strides: Sequence[int], inner: int = 0) -> dict[str, Any]:
-    """Returns a layout. Like the C struct, it has five rows of strides, of which the last ones are unused."""
-    rows = [*(list(each) for each in strides), *[[-7] * len(shape)] * 5][:5]
-    return {"ndim": len(shape), "inner": inner, "shape": list(shape), "strides": rows}
+def words(*values: int, length: int) -> list[int]:
+    """Returns values modulo 2^32, then zeros up to a length."""
+    return [value % 2**32 for value in values] + [0] * (length - len(values))
 
 
-def _vector(count: int, operands: int) -> dict[str, Any]:
-    return _strided([count], *[[4]] * operands)
+def assert_groups(dispatch: Dispatch, wanted: int) -> None:
+    assert dispatch.groups == (min(wanted, GROUPS), 1, 1)
 
 
-def _rows(count: int, length: int, inputs: int = 1) -> dict[str, Any]:
-    """Returns the layout of a reduction of rows."""
-    return _strided([count, length], *[[4 * length, 4]] * inputs, [4, 0], inner=1)
+# dtype -> an operation whose result has it, and its kernel
+ELEMENTWISE = {
+    "bool": ("logical_not", "logical_not_bool"),
+    "int32": ("negative", "negative_int32"),
+    "float32": ("abs", "abs_float32"),
+    "float16": ("copy", "copy_bits16"),
+    "int64": ("copy", "copy_bits64"),
+}
 
 
-def _matrix(batch: int, m: int, n: int, operands: int = 3) -> dict[str, Any]:
-    layout = {"batch_ndim": 1, "batch_shape": [batch], "batch_strides": [[4]] * operands, "m": m, "n": n, "k": 1}
-    return layout | {"row_strides": [4] * operands, "column_strides": [4] * operands}
+def apply(operation: str, x: lw.Tensor) -> lw.Tensor:
+    return x.copy() if operation == "copy" else getattr(lw, operation)(x)
 
 
-def _buffers(executor: WebGpuExecutor, count: int) -> list[Operand]:
-    """Returns operands, each in a buffer of its own, at byte offsets 4, 8, 12 and so on."""
-    return [(executor.allocate(16), 4 * index + 4) for index in range(count)]
-
-
-def _launch(
-    executor: WebGpuExecutor,
-    device: RecordingDevice,
-    kernel: str,
-    kind: str,
-    layout: Mapping[str, Any],
-    operands: Sequence[tuple[DeviceBuffer | None, int]],
-) -> tuple[list[Any], bytes]:
-    """Launches a kernel; the last operand is its result. Returns the commands and parameters that are submitted."""
-    executor.launch(kernel, kind, layout, operands[:-1], operands[-1:], [])
-    executor.flush()
-    ((commands, parameters),) = device.submitted or [([], b"")]
-    return commands, parameters
-
-
-def _handles(operands: Sequence[Operand | None]) -> list[object]:
-    return [operand[0].handle if operand else None for operand in operands]
-
-
-def _check(command: Any, entry: str, access: Sequence[str], handles: list[object], groups: tuple[int, ...]) -> None:
-    """Asserts what one command dispatches."""
-    assert isinstance(command, Dispatch)
-    assert (command.pipeline.entry, list(command.pipeline.access)) == (entry, list(access))
-    assert (command.bindings, command.groups) == (handles, groups)
-
-
-@pytest.mark.parametrize(("bits", "per_invocation"), [("bits8", 4), ("bits16", 2), ("float32", 1), ("bits64", 1)])
-@pytest.mark.parametrize("groups", [1, 2, MOST])
 @pytest.mark.parametrize("extra", [0, 1])
-@pytest.mark.parametrize("kind", ["elementwise", "cast"])
-def test_an_elementwise_kernel_has_an_invocation_per_word(
-    executor: WebGpuExecutor,
-    device: RecordingDevice,
-    bits: str,
-    per_invocation: int,
-    groups: int,
-    extra: int,
-    kind: str,
+@pytest.mark.parametrize("groups", [1, 2, GROUPS])
+@pytest.mark.parametrize("is_view", [False, True])
+@pytest.mark.parametrize("dtype", ELEMENTWISE)
+def test_an_elementwise_kernel_has_an_invocation_for_each_word_or_vector(
+    fake: FakePlayer, dtype: str, is_view: bool, groups: int, extra: int
 ) -> None:
-    """An invocation computes the elements of one word, or one element of 64 bits."""
-    group = constant("elementwise_packed" if per_invocation > 1 else "elementwise", "lw_group")
-    operands = _buffers(executor, 2)
-    layout = _vector(groups * group * per_invocation + extra, 2)
-    ((command,), parameters) = _launch(executor, device, f"same_{bits}", kind, layout, operands)
-    _check(command, "main", [READ, WRITE], _handles(operands), (min(groups + extra, MOST), 1, 1))
-    assert command.pipeline[:2] == (f"same_{bits}", f"module same_{bits}")
-    fields = decode("LwLayout", parameters)
-    assert (fields["offsets"], fields["strides"][:4]) == ([4, 8, 0, 0], [4, 4, 0, 0])
+    """An invocation computes the elements of a word, or one element of 8 bytes, or four elements if the kernel has an
+    entry point for that and all operands are contiguous."""
+    operation, kernel = ELEMENTWISE[dtype]
+    item = np.dtype(dtype).itemsize
+    vectors = "fn vectors(" in shader(kernel).source and not is_view
+    count = groups * GROUP * (4 if vectors else max(4 // item, 1)) + extra
+    x, number = fake.placed(np.ones((count, 1 + is_view)), dtype)
+    result = apply(operation, x[:, 0])
+    (dispatch,) = fake.recorded(result)
+    assert (dispatch.kernel, dispatch.entry) == (kernel, "vectors" if vectors else "main")
+    assert dispatch.variant == 1
+    assert_groups(dispatch, groups + extra)
+    assert dispatch.buffers[0] == number and dispatch.buffers[1] not in (0, number)
+    assert not any(dispatch.buffers[2:])
+    fields = dispatch.fields()
+    assert fields["strides"] == words((1 + is_view) * item, item, length=4)[:2] + [0] * 30
+    assert (fields["count"], fields["packed"], fields["outer"], fields["ndim"]) == (count, 1, 1, 1)
 
 
-def test_an_elementwise_pipeline_is_specialized_for_the_number_of_dimensions(
-    executor: WebGpuExecutor, device: RecordingDevice
-) -> None:
-    operands = _buffers(executor, 2)
-    for ndim in (0, 1, 3, 1):
-        layout = _strided([2] * ndim, [4] * ndim, [4] * ndim)
-        executor.launch("same_float32", "elementwise", layout, operands[:1], operands[1:], [])
-    assert [pipeline.constants for pipeline in device.pipelines] == [{"lw_ndim": each} for each in (0, 1, 3)]
+def shader(kernel: str) -> shaders.Shader:
+    index = next(index for index in range(10_000) if index in _modules() and shaders.load(index).kernel == kernel)
+    return shaders.load(index)
 
 
-@pytest.mark.parametrize(("stride", "offset", "packed"), [(1, 4, 1), (2, 4, 0), (1, 2, 0)])
+def _modules() -> Any:
+    return shaders._read(shaders.FILE)[1]
+
+
+def test_every_field_of_a_layout(fake: FakePlayer) -> None:
+    """A view of three dimensions, a number, and a row that is the same for all others."""
+    x, first = fake.placed(np.zeros((5, 6, 7)))
+    row, second = fake.placed(np.zeros(3))
+    view = x[::-2, 1:4, 6:0:-2]  # of shape (3, 3, 3)
+    (dispatch,) = fake.recorded(lw.where(view > 0, row, 2.5))[1:]
+    assert dispatch.kernel == "where_bits32"
+    assert [dispatch.source(i) for i in range(3)] == [OWN, OWN, NUMBER]
+    assert dispatch.buffers[1] == second
+    fields = dispatch.fields()
+    assert (fields["shape"], fields["offsets"]) == (words(9, 3, length=8), [0] * 4)
+    assert fields["strides"] == words(3, 0, 0, 12, 1, 4, 0, 4, length=32)
+    assert fields["number_z"] == [bits(2.5), 0]
+    assert (fields["count"], fields["length"], fields["ndim"], fields["outer"]) == (27, 1, 2, 2)
+    compared = lw.greater(view, 0)
+    (dispatch,) = fake.recorded(compared)
+    fields = dispatch.fields()
+    assert dispatch.buffers[0] == first and dispatch.variant == 3
+    assert fields["shape"] == words(3, 3, 3, length=8)
+    assert fields["offsets"] == words(4 * (4 * 42 + 7 + 6), 0, 0, length=4)
+    assert fields["strides"] == words(-4 * 84, 0, 9, 0, 4 * 7, 0, 3, 0, -8, 0, 1, length=32)
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 5, 8])
+def test_a_pipeline_is_specialized_for_the_number_of_dimensions(fake: FakePlayer, ndim: int) -> None:
+    x = on_gpu(np.zeros((2,) * ndim + (3,)[: 8 - ndim], np.float32))
+    view = lw.permute_dims(x, tuple(range(x.ndim))[::-1])
+    (dispatch,) = fake.recorded(lw.abs(view))
+    assert dispatch.variant == max(x.ndim, 1) == dispatch.fields()["ndim"]
+
+
+@pytest.mark.parametrize(
+    ("view", "packed"),
+    [
+        ((slice(0, 8),), 1),
+        ((slice(4, 12),), 1),
+        ((slice(8, 12),), 1),
+        ((slice(1, 9),), 0),
+        ((slice(2, 10),), 0),
+        ((slice(0, 16, 2),), 0),
+        ((slice(15, 7, -1),), 0),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["bool", "float16"])
 def test_words_are_stored_whole_where_the_result_fills_them(
-    executor: WebGpuExecutor, device: RecordingDevice, stride: int, offset: int, packed: int
+    fake: FakePlayer, view: tuple[slice], packed: int, dtype: str
 ) -> None:
-    (source, result) = _buffers(executor, 2)
-    layout = _strided([9], [3], [stride])
-    operands = [source, (result[0], offset)]
-    _, parameters = _launch(executor, device, "same_bits8", "elementwise", layout, operands)
-    assert decode("LwLayout", parameters)["packed"] == packed
+    target = on_gpu(np.zeros(16), dtype)
+    part = target[view]
+    part[...] = on_gpu(np.zeros(len(part)), dtype)
+    (dispatch,) = fake.recorded(target)
+    whole = packed or (dtype == "float16" and view == (slice(2, 10),))
+    assert dispatch.fields()["packed"] == whole
+
+
+SOURCES = {
+    "its own buffer": (lambda x, y: lw.add(x, y), [OWN, OWN]),
+    "one buffer twice": (lambda x, y: lw.add(x, x), [OWN, OWN]),
+    "the result's": (lambda x, y: lw.add(x, y, out=x), [RESULT, OWN]),
+    "the result's, second": (lambda x, y: lw.add(y, x, out=x), [OWN, RESULT]),
+    "the result's, both": (lambda x, y: lw.add(x, x, out=x), [RESULT, RESULT]),
+    "another part of the result's": (lambda x, y: lw.add(x[:3], y[:3], out=x[3:]), [RESULT, OWN]),
+    "a number": (lambda x, y: lw.add(x, 1.5), [OWN, NUMBER]),
+    "a number, first": (lambda x, y: lw.subtract(2, x), [NUMBER, OWN]),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources(fake: FakePlayer, name: str) -> None:
+    """An input that shares its buffer with the result is not bound: WebGPU binds a buffer for reading or writing."""
+    call, expected = SOURCES[name]
+    (x, first), (y, second) = fake.placed(np.zeros(6)), fake.placed(np.zeros(6))
+    result = call(x, y)
+    (dispatch,) = fake.recorded(result)
+    assert [dispatch.source(i) for i in range(2)] == expected and dispatch.sources < 16
+    inputs, out = dispatch.buffers[:2], dispatch.buffers[2]
+    assert [bool(number) for number in inputs] == [source == OWN for source in expected]
+    assert set(inputs) <= {0, first, second}
+    assert (out == first) == (RESULT in expected)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "offset", "strides", "in_place"),
+    ("dtype", "number", "expected"),
+    [("float32", 1.5, [bits(1.5), 0]), ("int32", -2, [2**32 - 2, 0]), ("float32", float("inf"), [bits(np.inf), 0])],
+)
+def test_numbers(fake: FakePlayer, dtype: str, number: float, expected: list[int]) -> None:
+    (dispatch,) = fake.recorded(lw.add(on_gpu([1, 2], dtype), number))
+    assert dispatch.fields()["number_y"] == expected
+
+
+def test_numbers_of_eight_bytes(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.where(on_gpu([True, False]), on_gpu([1, 2], np.int64), -5))
+    assert dispatch.fields()["number_z"] == [2**32 - 5, 2**32 - 1]
+
+
+def test_parameters_of_operations(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.leaky_relu(on_gpu([1.0], np.float32), slope=0.3))
+    assert dispatch.fields()["scalars"] == words(bits(0.3), length=4)
+    (dispatch,) = fake.recorded(lw.var(on_gpu([1.0, 2.0], np.float32), correction=1))
+    assert dispatch.fields()["scalars"] == words(bits(1), length=4)
+
+
+@pytest.mark.parametrize("operation", ["sum", "argmax"])
+@pytest.mark.parametrize("length", [1, 5, BLOCK])
+@pytest.mark.parametrize("count", [1, 30, GROUPS, GROUPS + 1])
+def test_a_reduction_of_one_block_has_a_workgroup_for_each_row(
+    fake: FakePlayer, count: int, length: int, operation: str
+) -> None:
+    """Columns of a transposed matrix are rows that are not contiguous, if there are several."""
+    x = on_gpu(np.zeros((length, count)), np.float32).T
+    (dispatch,) = fake.recorded(getattr(lw, operation)(x[:, ::-1], axis=1))
+    fields = dispatch.fields()
+    assert (dispatch.kernel, dispatch.entry) == (f"{operation}_float32", "main")
+    assert_groups(dispatch, count)
+    assert (fields["length"], fields["blocks"], fields["packed"], fields["count"]) == (
+        length,
+        1,
+        fields["packed"],
+        count,
+    )
+    assert fields["ndim"] == fields["outer"] + 1
+    assert dispatch.buffers[2] == 0  # no scratch memory
+
+
+@pytest.mark.parametrize(("count", "groups"), [(1, 3), (30, 90), (GROUPS, GROUPS), (GROUPS + 1, GROUPS)])
+def test_a_reduction_of_three_blocks_has_a_workgroup_for_each(fake: FakePlayer, count: int, groups: int) -> None:
+    length = 2 * BLOCK + 1
+    x, number = fake.placed(np.zeros((count, length)))
+    result = lw.sum(x[:, ::-1], axis=1)
+    blocks, combine = fake.recorded(result)
+    assert [(each.kernel, each.entry) for each in (blocks, combine)] == [
+        ("sum_float32", "blocks"),
+        ("sum_float32", "combine"),
+    ]
+    assert_groups(blocks, groups)
+    assert_groups(combine, count)
+    assert blocks.buffers == combine.buffers
+    assert blocks.buffers[0] == number
+    scratch = blocks.buffers[2]
+    assert fake.sizes[scratch] >= 3 * count * 4
+    first, second = blocks.fields(), combine.fields()
+    assert (first["length"], first["blocks"], first["count"]) == (length, 3, count)
+    assert first["offsets"][0] == 4 * (length - 1)
+    assert {**first, "combined": 1} == second
+
+
+def test_many_blocks_are_combined_in_runs(fake: FakePlayer) -> None:
+    """A workgroup combines up to 1024 results of blocks, and another one the results of these."""
+    run = constant("reduction", "lw_run")
+    row = lw.broadcast_to(on_gpu([0], np.float32), (3, 2, run * BLOCK // 2 + 1))
+    dispatches = fake.recorded(lw.sum(row, axis=(1, 2)))
+    assert [each.entry for each in dispatches] == ["blocks", "runs", "combine"]
+    assert [each.groups[0] for each in dispatches] == [GROUPS, 6, 3]
+    assert [each.fields()["combined"] for each in dispatches[1:]] == [1, run]
+
+
+@pytest.mark.parametrize(("count", "length", "groups"), [(1, 100, 1), (16, 100, 1), (17, 8, 2), (9, BLOCK + 4, 2)])
+def test_contiguous_rows_are_reduced_in_teams(fake: FakePlayer, count: int, length: int, groups: int) -> None:
+    """A workgroup reduces 16 blocks."""
+    assert constant("reduction_vectors", "lw_teams") == 16
+    x = on_gpu(np.zeros((count, length)), np.float32)
+    first, *rest = fake.recorded(lw.sum(x, axis=1))
+    assert (first.entry, first.groups) == ("vectors", (groups, 1, 1))
+    assert [each.entry for each in rest] == ["combine"] * (length > BLOCK)
+
+
+def test_rows_that_are_not_contiguous_are_not_read_as_vectors(fake: FakePlayer) -> None:
+    x, y = (on_gpu(np.zeros((3, 24)), np.float32) for _ in range(2))
+    results = [lw.softmax(each) for each in (x[:, 4:20], x[:, ::-1], x[:, 1:17], x[:, :18], x.T)]
+    lw.softmax(x, out=x)
+    lw.rms_norm(x, y[0], out=x)
+    lw.rms_norm(y[:1], x[1], out=x[:1])
+    entries = [each.entry for each in fake.recorded(x)]
+    assert entries == ["vectors", "main", "main", "main", "main", "vectors", "vectors", "main"]
+    assert len(results) == 5
+
+
+def test_scratch_memory_is_used_again(fake: FakePlayer) -> None:
+    x = on_gpu(np.zeros((9, 5000)), np.float32)
+    results = [lw.sum(x[:, ::-1], axis=1) for _ in range(3)]
+    assert len({each.buffers[2] for each in fake.recorded(results[-1])}) == 1
+
+
+@pytest.mark.parametrize("count", [1, GROUPS + 1])
+@pytest.mark.parametrize(
+    ("length", "entry", "vectors"),
+    [(5, "main", 0), (4, "vectors", 1), (1024, "vectors", 1), (1028, "vectors", 2), (8192, "vectors", 8),
+     (8196, "main", 0)],
+)  # fmt: skip
+def test_a_row_has_a_workgroup(fake: FakePlayer, length: int, entry: str, vectors: int, count: int) -> None:
+    """A workgroup of 256 invocations holds up to 8 vectors of four elements for each of them."""
+    x = on_gpu(np.zeros((count, length)), np.float32)
+    (dispatch,) = fake.recorded(lw.layer_norm(x, None, on_gpu(np.zeros(length), np.float32)))
+    assert (dispatch.kernel, dispatch.entry, dispatch.variant) == ("layer_norm_float32", entry, vectors)
+    assert [dispatch.source(i) for i in range(3)] == [OWN, ABSENT, OWN]
+    assert dispatch.buffers[1] == 0
+    assert_groups(dispatch, count)
+
+
+@pytest.mark.parametrize(
+    ("length", "entries", "groups"),
+    [(BLOCK, ["main"], [7]), (BLOCK + 1, ["blocks", "combine", "main"], [14, 7, 14])],
+)
+def test_prefix_sums(fake: FakePlayer, length: int, entries: list[str], groups: list[int]) -> None:
+    """One workgroup scans a block, after the sums of all earlier blocks are known."""
+    x = on_gpu(np.zeros((7, length)), np.float32)
+    dispatches = fake.recorded(lw.cumulative_sum(x, axis=1))
+    assert [each.entry for each in dispatches] == entries
+    assert [each.groups for each in dispatches] == [(each, 1, 1) for each in groups]
+    assert len({each.buffers for each in dispatches}) == 1
+    assert (dispatches[0].buffers[2] > 0) == (length > BLOCK)
+
+
+def test_take(fake: FakePlayer) -> None:
+    (x, first), (at, second) = fake.placed(np.zeros((7, 5))), fake.placed([1, 2, 3], np.int32)
+    (dispatch,) = fake.recorded(lw.take(x[:, ::-1], at, axis=0))
+    assert (dispatch.kernel, dispatch.entry, dispatch.buffers[:2]) == ("take_bits32", "main", (first, second))
+    fields = dispatch.fields()
+    assert (fields["scalars"][:2], fields["count"]) == ([7, 20], 15)
+    assert fields["offsets"] == words(16, 0, 0, length=4)
+    assert fields["strides"][:8] == words(0, 4, 20, 0, -4, 0, 4, length=8)
+
+
+def test_put_clears_claims_and_writes(fake: FakePlayer) -> None:
+    """Scratch memory has a word for each position along the axis."""
+    extent = 1000
+    x, number = fake.placed(np.zeros((3, extent)))
+    at = on_gpu(np.zeros(50), np.int32)
+    x[:, at] = on_gpu(np.zeros((3, 50)), np.float32)
+    dispatches = fake.recorded(x)[-3:]
+    assert {each.kernel for each in dispatches} == {"put_bits32"}
+    assert [each.entry for each in dispatches] == ["clear", "claim", "main"]
+    assert [each.groups[0] for each in dispatches] == [4, 1, 1]
+    assert {each.buffers[2] for each in dispatches} == {number}
+    assert fake.sizes[dispatches[0].buffers[3]] >= 4 * extent
+    fields = dispatches[2].fields()
+    assert (fields["scalars"][:2], fields["count"]) == ([extent, 4], 150)
+
+
+def test_searchsorted(fake: FakePlayer) -> None:
+    row = on_gpu(np.zeros(30), np.float32)
+    (dispatch,) = fake.recorded(lw.searchsorted(row[::3], on_gpu(np.zeros(300), np.float32), side="right"))
+    assert dispatch.fields()["scalars"][:3] == [10, 12, 1]
+    assert_groups(dispatch, 2)
+
+
+def test_creation(fake: FakePlayer) -> None:
+    with lw.use_backend("wgpu"):
+        (dispatch,) = fake.recorded(lw.rand((3, 100), seed=2**40 + 5, offset=7))
+    fields = dispatch.fields()
+    assert (dispatch.kernel, dispatch.sources) == ("rand_float32", 0)
+    assert dispatch.buffers[0] and not any(dispatch.buffers[1:])
+    assert (fields["count"], fields["number_x"], fields["number_y"]) == (300, [5, 2**8], [7, 0])
+    assert_groups(dispatch, 2)
+
+
+def test_rotation(fake: FakePlayer) -> None:
+    """The first angle in turns, and the ratio of the angles of neighboring pairs, are float64."""
+    x = on_gpu(np.zeros((3, 50, 8)), np.float32)
+    (dispatch,) = fake.recorded(lw.rope(x, offset=9, pairs="split", factor=2.0))
+    fields = dispatch.fields()
+    turn, ratio = (struct.unpack("<d", struct.pack("<2I", *fields[name]))[0] for name in ("number_x", "number_y"))
+    assert (turn, ratio) == (pytest.approx(1 / 2 / (2 * np.pi), rel=1e-15), pytest.approx(1e4 ** (-2 / 8), rel=1e-15))
+    assert (fields["scalars"][:2], fields["count"]) == ([9, 1], 600)
+    assert_groups(dispatch, 3)
+
+
+@pytest.mark.parametrize(
+    "call",
     [
-        ("negative_float32", 4, ([12, 4], [12, 4]), True),
-        ("add_float32", 4, ([12, 4], [0, 4], [12, 4]), True),
-        ("negative_float32", 8, ([12, 4], [12, 4]), False),
-        ("negative_float32", 4, ([12, 4], [4, 12]), False),
-        ("add_float32", 4, ([4, 12], [12, 4], [12, 4]), False),
-        ("same_float32", 4, ([12, 4], [12, 4]), False),
+        lambda: lw.abs(on_gpu(np.zeros((3, 0)), np.float32)),
+        lambda: lw.sum(on_gpu(np.zeros((0, 5)), np.float32), axis=1),
+        lambda: lw.matmul(on_gpu(np.zeros((0, 5)), np.float32), on_gpu(np.zeros((5, 2)), np.float32)),
+        lambda: lw.softmax(on_gpu(np.zeros((0, 3)), np.float32)),
     ],
 )
-def test_a_result_over_the_first_input_is_computed_in_place_or_from_a_copy(
-    executor: WebGpuExecutor,
-    device: RecordingDevice,
-    kernel: str,
-    offset: int,
-    strides: tuple[list[int], ...],
-    in_place: bool,
-) -> None:
-    first, *others = _buffers(executor, len(strides) - 1)
-    operands = [first, *others, (first[0], offset)]
-    commands, parameters = _launch(executor, device, kernel, "elementwise", _strided([3, 3], *strides), operands)
-    handles = _handles(operands)
-    reads = [READ] * len(others)
-    assert decode("LwLayout", parameters)["offsets"][: len(operands)] == [at for _, at in operands]
-    if in_place:
-        (command,) = commands
-        _check(command, "in_place", ["", *reads, WRITE], [None, *handles[1:]], (1, 1, 1))
-    else:
-        copy, command = commands
-        assert copy == Copy(handles[0], copy.target, device.sizes[copy.target])
-        _check(command, "main", [READ, *reads, WRITE], [copy.target, *handles[1:]], (1, 1, 1))
+def test_a_result_without_elements_needs_no_dispatch(fake: FakePlayer, call: Any) -> None:
+    assert call().size == 0
+    on_gpu([1]).tolist()
+    assert not fake.batches
 
 
-def test_an_input_in_place_is_copied_for_the_other_input(executor: WebGpuExecutor, device: RecordingDevice) -> None:
-    (buffer,) = _buffers(executor, 1)
-    (copy, command), _ = _launch(executor, device, "add_float32", "elementwise", _vector(9, 3), [buffer] * 3)
-    handle = buffer[0].handle
-    assert copy.source is handle
-    _check(command, "in_place", ["", READ, WRITE], [None, copy.target, handle], (1, 1, 1))
+TOO_LARGE = r"expected operands of fewer than 2\^31 elements; split them, or move them to the CPU with \.to\(\)"
 
 
-@pytest.mark.parametrize("shared", [0, 1])
-@pytest.mark.parametrize(
-    ("kernel", "kind", "layout"),
-    [("vecdot_float32", "reduction", _rows(3, 5, 2)), ("matmul_float32", "matrix", _matrix(1, 3, 5))],
-)
-def test_reductions_and_products_copy_an_input_that_is_the_result_too(
-    executor: WebGpuExecutor, device: RecordingDevice, kernel: str, kind: str, layout: dict[str, Any], shared: int
-) -> None:
-    operands = _buffers(executor, 3)
-    operands[2] = operands[shared]
-    (copy, command), _ = _launch(executor, device, kernel, kind, layout, operands)
-    expected = _handles(operands)
-    expected[shared] = copy.target
-    assert copy.source is operands[2][0].handle and copy.target is not copy.source
-    assert command.bindings[:3] == expected
-
-
-def test_a_copy_without_its_dispatch_does_not_overwrite_an_upload(
-    executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If a shader does not compile, the copy of its input, recorded before, still runs at the next submission. Another
-    tensor may then own the buffer that the copy writes to, so an upload to that buffer must submit the copy first."""
-
-    def fail(*_: Any) -> None:
-        raise DeviceError("compiling")
-
-    monkeypatch.setattr(device, "pipeline", fail)
-    (buffer,) = _buffers(executor, 1)
-    with pytest.raises(DeviceError, match="compiling"):
-        executor.launch("same_float32", "elementwise", _vector(4, 2), [buffer], [buffer], [])
-    others = [executor.allocate(16) for _ in range(2)]  # one of them is the target of the copy
-    for other in others:
-        executor.upload(other, memoryview(bytes(16)))
-    ((copy,), _) = device.submitted[0]
-    assert copy.target in {other.handle for other in others}
-    assert device.calls.index("submit") == [other.handle for other in others].index(copy.target)
-
-
-@pytest.mark.parametrize("inputs", [1, 2])
-@pytest.mark.parametrize("kind", ["reduction", "index_reduction"])
-@pytest.mark.parametrize("length", [0, 1, 4096])
-@pytest.mark.parametrize("count", [1, 30, MOST, MOST + 1])
-def test_a_reduction_of_one_block_has_a_workgroup_per_row(
-    executor: WebGpuExecutor, device: RecordingDevice, inputs: int, kind: str, length: int, count: int
-) -> None:
-    operands = _buffers(executor, inputs + 1)
-    kernel = "sum_float32" if inputs == 1 else "vecdot_float32"
-    ((command,), parameters) = _launch(executor, device, kernel, kind, _rows(count, length, inputs), operands)
-    access = [*[READ] * inputs, WRITE, ""]
-    _check(command, "main", access, [*_handles(operands), None], (min(count, MOST), 1, 1))
-    assert command.pipeline.constants == {}
-    fields = decode("LwLayout", parameters)
-    assert [fields[name] for name in ("count", "packed", "outer", "ndim", "length")] == [count, 0, 1, 2, length]
-    assert fields["offsets"] == [*range(4, 4 * inputs + 5, 4), *[0] * (3 - inputs)]
-    padding = [0] * (3 - inputs)
-    assert fields["strides"][:8] == [*[4 * length] * inputs, 4, *padding, *[4] * inputs, 0, *padding]
-
-
-@pytest.mark.parametrize("inputs", [1, 2])
-@pytest.mark.parametrize(("count", "groups"), [(1, 3), (30, 90), (MOST, MOST), (MOST + 1, MOST)])
-def test_a_reduction_of_three_blocks_has_a_workgroup_per_block(
-    executor: WebGpuExecutor, device: RecordingDevice, inputs: int, count: int, groups: int
-) -> None:
-    operands = _buffers(executor, inputs + 1)
-    kernel = "sum_float32" if inputs == 1 else "vecdot_float32"
-    layout = _rows(count, 2 * 4096 + 1, inputs)
-    ((blocks, combine), parameters) = _launch(executor, device, kernel, "reduction", layout, operands)
-    *sources, result = _handles(operands)
-    scratch = blocks.bindings[-1]
-    assert device.sizes[scratch] >= count * 3 * 24
-    _check(blocks, "blocks", [*[READ] * inputs, "", WRITE], [*sources, None, scratch], (groups, 1, 1))
-    last = [*[None] * inputs, result, scratch]
-    _check(combine, "combine", [*[""] * inputs, WRITE, WRITE], last, (min(count, MOST), 1, 1))
-    assert parameters[:256] == parameters[256:]
-    assert decode("LwLayout", parameters[:256])["blocks"] == 3
-
-
-def test_the_memory_for_partial_results_is_used_again(executor: WebGpuExecutor, device: RecordingDevice) -> None:
-    operands = _buffers(executor, 2)
-    for _ in range(3):
-        executor.launch("sum_float32", "reduction", _rows(9, 5000), operands[:1], operands[1:], [])
-    assert len(device.sizes) == 3
-
-
-@pytest.mark.parametrize(
-    ("m", "n", "batch", "groups"),
-    [
-        (1, 1, 1, (1, 1, 1)),
-        (64, 128, 2, (2, 1, 2)),
-        (65, 129, 3, (3, 2, 3)),
-        (64 * MOST + 1, 1, MOST, (1, MOST, MOST)),
-        (1, 64 * MOST + 1, MOST + 1, (MOST, 1, MOST)),
-    ],
-)
-def test_a_product_has_a_workgroup_per_tile(
-    executor: WebGpuExecutor, device: RecordingDevice, m: int, n: int, batch: int, groups: tuple[int, ...]
-) -> None:
-    assert [4 * constant("matrix", name) for name in ("lw_rows", "lw_columns")] == [64, 64]
-    operands = _buffers(executor, 3)
-    layout = _matrix(batch, m, n)
-    ((command,), parameters) = _launch(executor, device, "matmul_float32", "matrix", layout, operands)
-    _check(command, "main", [READ, READ, WRITE], _handles(operands), groups)
-    assert command.pipeline.constants == {}
-    fields = decode("LwMatrixLayout", parameters)
-    assert (fields["offsets"], fields["absent"]) == ([4, 8, 12, 0], 0)
-
-
-@pytest.mark.parametrize("present", [(True, True, False), (False, True, True), (False, True, False)])
-def test_absent_inputs_are_flagged_and_bound_to_a_present_one(
-    executor: WebGpuExecutor, device: RecordingDevice, present: tuple[bool, ...]
-) -> None:
-    operands = _buffers(executor, 4)
-    inputs = [each if here else (None, 99) for each, here in zip(operands, present, strict=False)]
-    layout = _matrix(1, 2, 2, operands=4)
-    ((command,), parameters) = _launch(executor, device, "linear_float32", "matrix", layout, [*inputs, operands[3]])
-    first = operands[present.index(True)]
-    bound = [each if here else (first[0], 0) for each, here in zip(operands, present, strict=False)] + [operands[3]]
-    _check(command, "main", [READ, READ, READ, WRITE], _handles(bound), (1, 1, 1))
-    fields = decode("LwMatrixLayout", parameters)
-    assert fields["offsets"] == [at for _, at in bound]
-    assert fields["absent"] == sum(2**index for index, here in enumerate(present) if not here)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "kind", "layout"),
-    [
-        ("same_float32", "elementwise", _strided([3, 0], [4, 4], [4, 4])),
-        ("sum_float32", "reduction", _rows(0, 5)),
-        ("sum_float32", "reduction", _rows(0, 5000)),
-        ("matmul_float32", "matrix", _matrix(0, 2, 2)),
-        ("matmul_float32", "matrix", _matrix(2, 0, 2)),
-        ("matmul_float32", "matrix", _matrix(2, 2, 0)),
-    ],
-)
-def test_a_result_without_elements_needs_no_commands(
-    executor: WebGpuExecutor, device: RecordingDevice, kernel: str, kind: str, layout: dict[str, Any]
-) -> None:
-    operands = _buffers(executor, 3 if kind == "matrix" else 2)
-    assert _launch(executor, device, kernel, kind, layout, operands) == ([], b"")
+def test_elements_that_32_bits_count(fake: FakePlayer) -> None:
+    one = on_gpu([1.0], np.float32)
+    (dispatch,) = fake.recorded(lw.sum(lw.broadcast_to(one, (2**31 - 1,)), axis=0))[:1]
+    assert dispatch.fields()["length"] == 2**31 - 1
+    for call in (
+        lambda: lw.sum(lw.broadcast_to(one, (2**31,))),
+        lambda: lw.abs(lw.broadcast_to(one, (2**16, 2**15))),
+        lambda: lw.matmul(lw.broadcast_to(one, (2**16, 2**15)), lw.broadcast_to(one, (2**15, 1))),
+        lambda: lw.softmax(lw.broadcast_to(one, (2**16, 2**15))),
+    ):
+        with pytest.raises(lw.DeviceError, match=TOO_LARGE):
+            call()
+    assert one.tolist() == [1]

@@ -1,153 +1,263 @@
-"""Tests the bytes that shaders read as LwLayout and LwMatrixLayout, and the limits of what these structs can hold."""
+"""Tests, on a fake device, what launches of matrix products, windows and attention record: entry points, workgroups,
+and the structs of their layouts."""
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
-from recording import constant, decode
+from harness import on_gpu
+from recording import ABSENT, GROUPS, NUMBER, OWN, RESULT, FakePlayer, constant
 
-from lanewise.errors import ShapeError
-from lanewise.webgpu.layouts import Strided, matrix_parameters
+import lanewise as lw
 
-MAX_ELEMENTS = 2**31 - 1
-JUNK = [-7] * 8  # stands for the arbitrary contents of unused rows and columns of a C struct
-
-
-def _row(*values: int) -> list[int]:
-    """Returns a row of a C struct: the values, then junk."""
-    return [*values, *JUNK][:8]
+TILE = 64
 
 
-def _strided(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int = 0) -> Strided:
-    """Returns a layout with these strides per operand, as decoded from a C struct with junk in its unused elements."""
-    rows = [*(_row(*each) for each in strides), *[JUNK] * 5][:5]
-    return Strided("f", {"ndim": len(shape), "inner": inner, "shape": _row(*shape), "strides": rows}, len(strides))
-
-
-def _words(*values: int, length: int) -> list[int]:
+def words(*values: int, length: int) -> list[int]:
     """Returns values modulo 2^32, then zeros up to a length."""
     return [value % 2**32 for value in values] + [0] * (length - len(values))
 
 
-SCALARS = [1.5, -2, 1e300, -math.inf]  # -2 is an integer parameter; 1e300 is infinite in float32
-SCALAR_WORDS = list(struct.unpack("<4I", struct.pack("<fiff", 1.5, -2, math.inf, -math.inf)))
+def zeros(*shape: int) -> lw.Tensor:
+    return on_gpu(np.zeros(shape), np.float32)
 
 
-def test_every_field_of_a_strided_layout() -> None:
-    strided = _strided([2, 3, 5000], [[-1, 12, 4], [8, 0, -4], [20, 24, 0]], inner=2)
-    content = strided.parameters([-1, 4, 2**32 + 8], SCALARS, packed=True)
-    assert len(content) == 256
-    assert decode("LwLayout", content) == {
-        "offsets": _words(-1, 4, 8, length=4),
-        "scalars": SCALAR_WORDS,
-        "shape": _words(2, 3, 5000, length=8),
-        "strides": _words(-1, 8, 20, 0, 12, 0, 24, 0, 4, -4, 0, length=32),
-        "count": 2,
-        "packed": 1,
-        "outer": 1,
-        "ndim": 3,
-        "length": 15_000,
-        "blocks": 4,
-    }
+def repeated(*shape: int) -> lw.Tensor:
+    """Returns a tensor of any size, all elements of which are one."""
+    return lw.broadcast_to(zeros(1), shape)
 
 
-def test_every_field_of_a_strided_layout_with_all_dimensions_and_operands() -> None:
-    strides = [[operand * 10 + d for d in range(8)] for operand in range(4)]
-    content = _strided([1, 2, 1, 2, 1, 2, 1, 2], strides).parameters([1, 2, 3, 4], [], packed=False)
-    fields = decode("LwLayout", content)
-    assert fields["shape"] == [1, 2, 1, 2, 1, 2, 1, 2]
-    assert fields["strides"] == [operand * 10 + d for d in range(8) for operand in range(4)]
-    assert (fields["offsets"], fields["scalars"]) == ([1, 2, 3, 4], [0] * 4)
-    assert [fields[name] for name in ("count", "packed", "outer", "ndim", "length", "blocks")] == [16, 0, 8, 8, 1, 1]
-
-
-def _matrix(batch: Sequence[int], m: int, n: int, k: int, batch_strides: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Returns the layout of three operands, as decoded from a C struct with junk in its unused elements."""
-    layout = {"batch_ndim": len(batch), "batch_shape": _row(*batch), "m": m, "n": n, "k": k}
-    layout["batch_strides"] = [*(_row(*each) for each in batch_strides), JUNK, JUNK]
-    return layout | {"row_strides": _row(-4, 8, 12)[:5], "column_strides": _row(16, -20, 24)[:5]}
-
-
-def test_every_field_of_a_matrix_layout() -> None:
-    layout = _matrix([2, 3], 5, 6, 7, [[-1, 4], [8, 12], [16, 20]])
-    content, batch = matrix_parameters("f", layout, [-4, 8, 12], SCALARS, absent=5)
-    assert (len(content), batch) == (256, 6)
-    assert decode("LwMatrixLayout", content) == {
-        "offsets": _words(-4, 8, 12, length=4),
-        "scalars": SCALAR_WORDS,
-        "row_strides": _words(-4, 8, 12, length=4),
-        "column_strides": _words(16, -20, 24, length=4),
-        "batch_shape": _words(2, 3, length=8),
-        "batch_strides": _words(-1, 8, 16, 0, 4, 12, 20, length=32),
+def test_every_field_of_a_product(fake: FakePlayer) -> None:
+    (a, first), (b, second) = fake.placed(np.zeros((2, 3, 5, 14))), fake.placed(np.zeros((3, 6, 7)))
+    (dispatch,) = fake.recorded(lw.matmul(a[..., ::-2], b.mT))
+    assert (dispatch.kernel, dispatch.entry) == ("matmul_float32", "main")
+    assert dispatch.buffers[:2] == (first, second) and dispatch.buffers[3] == 0
+    assert dispatch.fields("LwMatrixLayout") == {
+        "offsets": words(52, 0, 0, length=4),
+        "scalars": [0] * 4,
+        "row_strides": words(56, 4, 24, length=4),
+        "column_strides": words(-8, 28, 4, length=4),
+        "batch_shape": words(2, 3, length=8),
+        "batch_strides": words(840, 0, 360, 0, 280, 168, 120, length=32),
         "m": 5,
         "n": 6,
         "k": 7,
         "batch_ndim": 2,
         "batch": 6,
-        "absent": 5,
+        "parts": 1,
+        "depth": 16,
     }
 
 
-@pytest.mark.parametrize(("length", "blocks"), [(0, 1), (1, 1), (4096, 1), (4097, 2), (8192, 2), (8193, 3)])
-def test_blocks_are_those_of_the_shader(length: int, blocks: int) -> None:
-    assert constant("reduction", "lw_block") == 4096
-    assert _strided([7, length], [[4, 4], [4, 0]], inner=1).blocks == blocks
+def test_all_dimensions_of_a_batch(fake: FakePlayer) -> None:
+    a = zeros(2, 1, 2, 1, 2, 1, 2, 1)
+    dispatch = fake.recorded(lw.matmul(lw.permute_dims(a, (4, 2, 0, 1, 3, 5, 6, 7)), zeros(1, 3)))[-1]
+    fields = dispatch.fields("LwMatrixLayout")
+    assert (fields["m"], fields["n"], fields["k"], fields["batch"]) == (2, 3, 1, 8)
+    assert math.prod(fields["batch_shape"][: fields["batch_ndim"]]) == 8
+    assert fields["batch_ndim"] == 6
+    assert [fields["batch_strides"][4 * axis] for axis in range(3)] == [8, 16, 32]
 
 
 @pytest.mark.parametrize(
-    ("shape", "strides", "offset", "fills"),
+    ("m", "n", "batch", "groups"),
     [
-        ([6], [2], 0, True),
-        ([6], [2], 4, True),
-        *(([6], [2], offset, False) for offset in (1, 2, 3, 5, 6)),
-        ([6], [4], 0, False),
-        ([6], [-2], 0, False),
-        ([2], [4], 0, False),
-        ([3, 5], [10, 2], 0, True),
-        ([3, 5], [12, 2], 0, False),
-        ([3, 5], [10, 4], 0, False),
-        ([3, 5], [2, 6], 0, False),
-        ([1, 3, 1], [99, 2, 77], 0, True),
-        ([], [], 0, True),
+        (1, 1, 1, (1, 1, 1)),
+        (TILE, 2 * TILE, 2, (2, 1, 2)),
+        (TILE + 1, 2 * TILE + 1, 3, (3, 2, 3)),
+        (TILE * GROUPS + 1, 1, GROUPS, (1, GROUPS, GROUPS)),
+        (1, TILE * GROUPS + 1, GROUPS + 1, (GROUPS, 1, GROUPS)),
     ],
 )
-def test_only_contiguous_elements_from_a_word_boundary_on_fill_words(
-    shape: list[int], strides: list[int], offset: int, fills: bool
+def test_a_product_has_a_workgroup_for_each_tile(
+    fake: FakePlayer, m: int, n: int, batch: int, groups: tuple[int, ...]
 ) -> None:
-    strided = _strided(shape, [[8] * len(shape), strides])
-    assert strided.fills_words(1, offset, 2) is fills
-
-
-@pytest.mark.parametrize(("shape", "inner"), [([MAX_ELEMENTS], 0), ([1, MAX_ELEMENTS], 1)])
-def test_elements_that_32_bits_count(shape: list[int], inner: int) -> None:
-    strides = [[4] * len(shape)] * 2
-    strided = _strided(shape, strides, inner)
-    assert strided.count * strided.length == MAX_ELEMENTS
-    with pytest.raises(ShapeError, match="expected at most 2147483647 elements on wgpu, got 2147483648"):
-        _strided([*shape[:-1], MAX_ELEMENTS + 1], strides, inner)
-
-
-def _products(batch: int, m: int, n: int, k: int) -> int:
-    return matrix_parameters("matmul_float32", _matrix([batch], m, n, k, [[4]] * 3), [0, 0, 0], [], 0)[1]
+    assert [4 * constant("matrix", name) for name in ("lw_rows", "lw_columns")] == [TILE, TILE]
+    (dispatch,) = fake.recorded(lw.matmul(repeated(batch, m, 1), repeated(1, n)))
+    assert (dispatch.entry, dispatch.groups) == ("main", groups)
+    fields = dispatch.fields("LwMatrixLayout")
+    assert (fields["m"], fields["n"], fields["k"], fields["batch"]) == (m, n, 1, batch)
 
 
 @pytest.mark.parametrize(
-    ("fits", "exceeds"),
+    ("m", "n", "k", "batch", "parts"),
     [
-        ((MAX_ELEMENTS, 1, 1, 1), (2**31, 1, 1, 1)),
-        ((1, MAX_ELEMENTS, 1, 0), (1, 2**16, 2**15, 1)),
-        ((1, 1, 0, MAX_ELEMENTS), (1, 2**16, 1, 2**15)),
-        ((1, 0, 1, MAX_ELEMENTS), (1, 1, 2**16, 2**15)),
-        ((1, 2**15, 1, 2**15), (2, 2**15, 1, 2**15)),
-        ((1, 1, 2**15, 2**15), (2, 1, 2**15, 2**15)),
-        ((1, 2**15, 2**15, 1), (2, 2**15, 2**15, 1)),
+        (3, 5, 1023, 1, 1),
+        (3, 5, 1024, 1, 2),
+        (3, 5, 5000, 1, 9),
+        (3, 5, 2**18, 1, 256),
+        (3, 5, 2**18, 8, 32),
+        (64 * 16, 64 * 16, 2**15, 1, 1),
+        (64 * 16, 64 * 16, 2**15 + 1, 1, 2),
+        (64 * 2, 64 * 64, 5000, 1, 2),
     ],
 )
-def test_elements_of_each_operand_that_32_bits_count(fits: tuple[int, ...], exceeds: tuple[int, ...]) -> None:
-    assert _products(*fits) == fits[0]
-    with pytest.raises(ShapeError, match=r"^matmul_float32: expected at most 2147483647 elements per operand"):
-        _products(*exceeds)
+def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
+    fake: FakePlayer, m: int, n: int, k: int, batch: int, parts: int
+) -> None:
+    """Parts have at least 512 indices and at most 2^15, which software adapters require."""
+    dispatches = fake.recorded(lw.matmul(repeated(batch, m, k), repeated(k, n)))
+    fields = dispatches[0].fields("LwMatrixLayout")
+    assert fields["parts"] == parts
+    assert fields["depth"] * (parts - 1) < k <= fields["depth"] * parts
+    if parts == 1:
+        assert [each.entry for each in dispatches] == ["main"]
+        return
+    assert fields["depth"] <= 2**15
+    blocks, combine = dispatches
+    assert (blocks.entry, combine.entry) == ("blocks", "combine")
+    rows, columns = math.ceil(m / TILE), math.ceil(n / TILE)
+    assert blocks.groups == (min(columns, GROUPS), min(rows, GROUPS), min(batch * parts, GROUPS))
+    assert combine.groups == (min(math.ceil(batch * m * n / 256), GROUPS), 1, 1)
+    assert blocks.buffers == combine.buffers
+    assert fake.sizes[blocks.buffers[3]] >= 4 * batch * m * n * parts
+    assert fields == combine.fields("LwMatrixLayout")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "entry", "transposed"),
+    [
+        (lambda: zeros(70, 36), lambda: zeros(36, 68), "tiles", 0),
+        (lambda: zeros(70, 36), lambda: zeros(68, 36).T, "tiles", 1),
+        (lambda: zeros(70, 2000), lambda: zeros(2000, 8), "tile_parts", 0),
+        (lambda: zeros(70, 2000), lambda: zeros(8, 2000).T, "tile_parts", 1),
+        (lambda: zeros(70, 40)[:, 4:], lambda: zeros(36, 68), "tiles", 0),
+        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "main", 0),
+        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "main", 0),
+        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "main", 0),
+        (lambda: zeros(70, 36), lambda: zeros(36, 66), "main", 0),
+        (lambda: zeros(70, 34), lambda: zeros(34, 68), "main", 0),
+    ],
+)
+def test_tiles_of_vectors_need_contiguous_rows(fake: FakePlayer, a: Any, b: Any, entry: str, transposed: int) -> None:
+    dispatch = fake.recorded(lw.matmul(a(), b()))[0]
+    assert (dispatch.entry, dispatch.variant) == (entry, transposed)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "entry"),
+    [
+        (lambda: zeros(1, 36), lambda: zeros(70, 36).T, "dots"),
+        (lambda: zeros(4, 36), lambda: zeros(70, 36).T, "dots"),
+        (lambda: zeros(5, 36), lambda: zeros(72, 36).T, "tiles"),
+        (lambda: zeros(70, 36), lambda: zeros(4, 36).T, "dots"),
+        (lambda: zeros(70, 36), lambda: zeros(36, 1), "dots"),
+        (lambda: zeros(70, 36), lambda: zeros(36, 4), "tiles"),
+        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "main"),
+        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "main"),
+        (lambda: zeros(1, 2**20), lambda: zeros(1, 2**20).T, "blocks"),
+    ],
+)
+def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, entry: str) -> None:
+    x, y = a(), b()
+    dispatch = fake.recorded(lw.matmul(x, y))[0]
+    assert dispatch.entry == entry
+    if entry == "dots":
+        assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] / 4), GROUPS), 1, 1)
+
+
+def test_absent_inputs_are_not_bound(fake: FakePlayer) -> None:
+    x, weight = zeros(5, 7), zeros(3, 7)
+    bias, number = fake.placed(np.zeros(3))
+    first, second = fake.recorded(lw.linear(x, weight) + lw.linear(x, weight, bias))[:2][::-1]
+    assert (first.source(2), second.source(2)) == (OWN, ABSENT)
+    assert (first.buffers[2], second.buffers[2]) == (number, 0)
+
+
+def test_the_activation_is_a_number(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.linear(zeros(5, 7), zeros(3, 7), activation="silu"))
+    assert dispatch.fields("LwMatrixLayout")["scalars"] == [4, 0, 0, 0]
+
+
+def test_operands_in_the_buffer_of_the_result(fake: FakePlayer) -> None:
+    x, number = fake.placed(np.zeros(12 + 12 + 9))
+    lw.matmul(x[:12].reshape((3, 4)), x[12:24].reshape((4, 3)), out=x[24:].reshape((3, 3)))
+    (dispatch,) = fake.recorded(x)
+    assert [dispatch.source(i) for i in range(2)] == [RESULT, RESULT]
+    assert dispatch.buffers[:3] == (0, 0, number)
+    assert dispatch.fields("LwMatrixLayout")["offsets"] == words(0, 48, 96, length=4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((1, 2**16, 1), (1, 2**15)),
+        ((1, 2**16, 2**15), (2**15, 1)),
+        ((1, 1, 2**15), (2**15, 2**16)),
+        ((2, 2**15, 2**15), (2**15, 1)),
+    ],
+)
+def test_matrices_of_too_many_elements(fake: FakePlayer, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    x, y = repeated(*a), repeated(*b)
+    with pytest.raises(lw.DeviceError, match=r"expected operands of fewer than 2\^31 elements"):
+        lw.matmul(x, y)
+    assert fake.recorded(lw.matmul(repeated(2**15, 2**15), repeated(2**15, 1)))
+
+
+def test_every_field_of_a_convolution(fake: FakePlayer) -> None:
+    x, weight = zeros(3, 8, 20, 30), zeros(6, 4, 3, 5)
+    result = lw.conv2d(x[:, :, ::2, ::-1], weight, stride=(2, 1), padding=(1, 2), dilation=(1, 2), groups=2)
+    (dispatch,) = fake.recorded(result)
+    assert (dispatch.kernel, dispatch.entry, dispatch.source(2)) == ("conv2d_float32", "main", ABSENT)
+    count = math.prod(result.shape)
+    height, width = result.shape[2:]
+    fields = dispatch.fields("LwWindowLayout")
+    assert fields["offsets"][:2] == [4 * 29, 0]
+    assert fields["strides"][:8] == words(19200, 2400, 240, -4, 240, 60, 20, 4, length=8)
+    assert fields["strides"][12:] == words(24 * height * width, 4 * height * width, 4 * width, 4, length=4)
+    assert (fields["in_size"], fields["out_size"], fields["kernel_size"]) == ([10, 30], [height, width], [3, 5])
+    assert (fields["stride"], fields["padding"], fields["dilation"]) == ([2, 1], [1, 2], [1, 2])
+    assert (fields["out_channels"], fields["channels"], fields["outputs"], fields["count"]) == (6, 4, 3, count)
+    assert dispatch.groups == (min(math.ceil(count / 256), GROUPS), 1, 1)
+
+
+def test_pooling(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.max_pool2d(zeros(2, 3, 8, 8), 2))
+    fields = dispatch.fields("LwWindowLayout")
+    assert (dispatch.kernel, fields["kernel_size"], fields["stride"]) == ("max_pool2d_float32", [2, 2], [2, 2])
+    assert (fields["channels"], fields["outputs"], fields["out_channels"], fields["count"]) == (1, 1, 3, 96)
+
+
+def test_every_field_of_attention(fake: FakePlayer) -> None:
+    query, key, value = zeros(2, 3, 5, 8), zeros(3, 9, 8), zeros(2, 1, 9, 6)
+    result = lw.scaled_dot_product_attention(
+        query, key, value, zeros(5, 9), scale=0.5, is_causal=True, window=4, offset=3
+    )
+    (dispatch,) = fake.recorded(result)
+    fields = dispatch.fields("LwAttentionLayout")
+    assert (dispatch.entry, dispatch.groups, dispatch.sources) == ("main", (30, 1, 1), 0)
+    assert fields["row_strides"] == [32, 32, 24, 36]
+    assert fields["column_strides"] == [4, 4, 4, 4]
+    assert (fields["batch_shape"], fields["batch_ndim"], fields["count"]) == ([2, 3, 0, 0], 2, 30)
+    assert fields["batch_strides"] == words(480, 0, 216, 0, 160, 288, 0, 0, length=16)
+    assert fields["out_strides"] == [360, 120, 0, 0]
+    assert fields["out"] == [0, 24, 4, struct.unpack("<I", struct.pack("<f", 0.5))[0]]
+    assert [fields[name] for name in ("queries", "keys", "depth", "value_depth")] == [5, 9, 8, 6]
+    assert (fields["first"], fields["last"]) == (0, 3)  # relative to the query: 3 - 4 + 1 and 3
+
+
+def test_a_number_as_mask(fake: FakePlayer) -> None:
+    query = zeros(5, 8)
+    (dispatch,) = fake.recorded(lw.scaled_dot_product_attention(query, query, query, 2.0))
+    assert [dispatch.source(i) for i in range(4)] == [OWN, OWN, OWN, NUMBER]
+    assert dispatch.fields("LwAttentionLayout")["number_w"] == [0x40000000, 0]
+    (dispatch,) = fake.recorded(lw.scaled_dot_product_attention(query, query, query))
+    assert dispatch.source(3) == ABSENT
+
+
+def test_attention_with_more_dimensions_than_a_dispatch_has(fake: FakePlayer) -> None:
+    """There is a dispatch for each index of the first dimensions."""
+    query, key = zeros(2, 3, 2, 2, 2, 2, 5, 8), zeros(3, 1, 1, 1, 1, 5, 8)
+    result = lw.scaled_dot_product_attention(query, key, key)
+    dispatches = fake.recorded(result)
+    fields = [each.fields("LwAttentionLayout") for each in dispatches]
+    assert len(dispatches) == 6
+    size = 4 * 16 * 5 * 8
+    assert [each["offsets"] for each in fields] == [[i * size, i % 3 * 160, i % 3 * 160, 0] for i in range(6)]
+    assert [each["out"][0] for each in fields] == [i * size for i in range(6)]
+    assert {each["count"] for each in fields} == {80} == {each.groups[0] for each in dispatches}
+    assert all(each["batch_shape"] == [2, 2, 2, 2] for each in fields)

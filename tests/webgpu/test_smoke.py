@@ -1,19 +1,26 @@
-"""Tests what all kernels have in common: sizes, strides, broadcasting, results in place, chains of calls, errors."""
+"""Tests what all kernels have in common: sizes, views, broadcasting, results in place and in parts of tensors, chains
+of calls, memory."""
 
 from __future__ import annotations
 
 import gc
-from pathlib import Path
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from harness import Runner, strided_layout
+from harness import Runner, on_gpu, stays_on_gpu, transfers
 
-from lanewise import webgpu
-from lanewise.errors import BackendError, OutOfMemoryError, ShapeError
-from lanewise.webgpu.buffers import size_class
+import lanewise as lw
+from lanewise.errors import OutOfMemoryError
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 255, 256, 257, 1000, 4097]
+DTYPES = [np.bool_, np.int32, np.int64, np.float16, np.float32, np.float64]
+EVERY_DTYPE = pytest.mark.parametrize("dtype", DTYPES)
+View = Callable[[Any], Any]
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -22,19 +29,20 @@ def numbers(*shape: int) -> np.ndarray:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_sizes(gpu: Runner, size: int) -> None:
-    x, y = numbers(size), numbers(size)[::-1]
-    np.testing.assert_array_equal(gpu.elementwise("add_float32", [x, y], np.float32), x + y)
-    np.testing.assert_array_equal(gpu.elementwise("less_float32", [x, y], np.bool_), x < y)
+    x, y = numbers(size), numbers(size)[::-1].copy()
+    np.testing.assert_array_equal(gpu.guarded("add", x, y), x + y)
+    np.testing.assert_array_equal(gpu.guarded("less", x, y), x < y)
     halves = x.astype(np.float16)
-    np.testing.assert_array_equal(gpu.elementwise("copy_bits16", [halves], np.float16), halves)
+    np.testing.assert_array_equal(np.array(on_gpu(halves).copy()), halves)
+    np.testing.assert_array_equal(gpu.run("astype", x, dtype="float16"), halves)
 
 
 def test_more_elements_than_a_dispatch_has_invocations(gpu: Runner) -> None:
     size = 65_535 * 256 + 12_345
     x = np.arange(size, dtype=np.int32)
-    np.testing.assert_array_equal(gpu.elementwise("negative_int32", [x], np.int32), -x)
+    np.testing.assert_array_equal(gpu.run("negative", x), -x)
     flags = x % 3 == 0
-    np.testing.assert_array_equal(gpu.elementwise("logical_not_bool", [flags], np.bool_), ~flags)
+    np.testing.assert_array_equal(gpu.run("logical_not", flags), ~flags)
 
 
 SHAPES = [
@@ -50,174 +58,243 @@ SHAPES = [
 @pytest.mark.parametrize(("left", "right"), SHAPES)
 def test_broadcasting(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     x, y = numbers(*left), numbers(*right)
-    np.testing.assert_array_equal(gpu.elementwise("subtract_float32", [x, y], np.float32), x - y)
-    np.testing.assert_array_equal(gpu.elementwise("greater_float32", [x, y], np.bool_), x > y)
+    np.testing.assert_array_equal(gpu.guarded("subtract", x, y), x - y)
+    np.testing.assert_array_equal(gpu.guarded("greater", x, y), x > y)
 
 
-@pytest.mark.parametrize("dtype", [np.bool_, np.int32, np.int64, np.float16, np.float32, np.float64])
-def test_views(gpu: Runner, dtype: type) -> None:
+VIEWS: dict[str, View] = {
+    "steps": lambda x: x[::-1, 1::3, ::-2],
+    "permuted": lambda x: x.permute_dims((2, 0, 1))[1:-1] if isinstance(x, lw.Tensor) else x.transpose(2, 0, 1)[1:-1],
+    "one row": lambda x: x[5],
+    "one column": lambda x: x[..., 3:4],
+    "empty": lambda x: x[2:2],
+    "one element": lambda x: x[-1, -1, -1],
+    "inside a word": lambda x: x[3, 1, 1:],
+}
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views(gpu: Runner, view: View, dtype: type) -> None:
     base = (numbers(12, 14, 10) * 100).astype(dtype)
-    bits = base.itemsize * 8
-    for view in (base[::-1, 1::3, ::-2], base.transpose(2, 0, 1)[1:-1], base[5], base[..., 3:4], base[2:2]):
-        np.testing.assert_array_equal(gpu.elementwise(f"copy_bits{bits}", [view], dtype), view)
-    flags = numbers(14, 10) > 0
-    chosen = gpu.elementwise(f"where_bits{bits}", [flags, base[:, ::-1], base[0, 0]], dtype)
-    np.testing.assert_array_equal(chosen, np.where(flags, base[:, ::-1], base[0, 0]))
+    x = on_gpu(base)
+    with stays_on_gpu():
+        seen = view(x)
+        copied, same = seen.copy(), lw.equal(seen, seen)
+    np.testing.assert_array_equal(np.array(seen), view(base))
+    np.testing.assert_array_equal(np.array(copied), view(base))
+    np.testing.assert_array_equal(np.array(same), view(base) == view(base))
+
+
+@EVERY_DTYPE
+def test_views_as_several_operands(gpu: Runner, dtype: type) -> None:
+    base, flags = (numbers(12, 14, 10) * 100).astype(dtype), numbers(14, 10) > 0
+    x, condition = on_gpu(base), on_gpu(flags)
+    with stays_on_gpu():
+        chosen = lw.where(condition, x[:, ::-1], x[0, 0])
+    np.testing.assert_array_equal(np.array(chosen), np.where(flags, base[:, ::-1], base[0, 0]))
+
+
+TARGETS: dict[str, View] = {
+    "steps": lambda x: x[1:7:2, 10:2:-2],
+    "a row inside a word": lambda x: x[1, 1:5],
+    "a column": lambda x: x[2:6, 7],
+    "transposed": lambda x: x.T[3:7, :3],
+    "everything": lambda x: x[...],
+}
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("value", ["tensor", "number"])
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_assignments_keep_neighboring_elements(gpu: Runner, target: View, value: str, dtype: type) -> None:
+    base = (numbers(9, 11) * 100).astype(dtype)
+    values = np.array((numbers(*target(base).shape) * 10).astype(dtype)) if value == "tensor" else dtype(1)
+    x = on_gpu(base)
+    given = on_gpu(values) if value == "tensor" else values.item()
+    with stays_on_gpu():
+        target(x)[...] = given
+    target(base)[...] = values
+    np.testing.assert_array_equal(np.array(x), base)
+
+
+@EVERY_DTYPE
+@pytest.mark.parametrize("first", [0, 1, 2, 3, 4, 16])
+@pytest.mark.parametrize("size", [1, 3, 6, 30, 1025])
+def test_results_inside_a_tensor_keep_neighboring_elements(gpu: Runner, dtype: type, first: int, size: int) -> None:
+    """Results that start or end inside a word of memory, or inside a vector of four elements."""
+    base, values = (numbers(1100) > 0).astype(dtype), (numbers(size) * 100).astype(dtype)
+    x, given = on_gpu(base), on_gpu(values)
+    flags = on_gpu(np.ones(1100, np.bool_))
+    with stays_on_gpu():
+        lw.where(given != 0, given, given, out=x[first : first + size])
+        lw.isnan(lw.astype(given, "float32"), out=flags[first : first + size])
+    base[first : first + size] = values
+    np.testing.assert_array_equal(np.array(x), base)
+    expected = np.ones(1100, np.bool_)
+    expected[first : first + size] = False
+    np.testing.assert_array_equal(np.array(flags), expected)
+
+
+HALVES = [
+    (slice(0, 500), slice(0, 500), slice(500, 1000)),
+    (slice(0, 500), slice(500, 1000), slice(0, 500)),
+    (slice(0, 500), slice(0, 500), slice(0, 500)),
+    (slice(0, 500), slice(999, 499, -1), slice(0, 500)),
+    (slice(400, 500), slice(0, 100), slice(900, 1000)),
+]
+
+
+@pytest.mark.parametrize(("out", "left", "right"), HALVES)
+def test_results_over_their_operands(gpu: Runner, out: slice, left: slice, right: slice) -> None:
+    """Operands and result are parts of one tensor."""
+    base = numbers(1000)
+    x = on_gpu(base)
+    with stays_on_gpu():
+        lw.multiply(x[left], x[right], out=x[out])
+    base[out] = base[left] * base[right]
+    np.testing.assert_array_equal(np.array(x), base)
+
+
+OVERLAPPING = [
+    (slice(1, 501), slice(0, 500)),
+    (slice(0, 500), slice(1, 501)),
+    (slice(0, 500), slice(499, None, -1)),
+    (slice(0, 1000, 2), slice(0, 500)),
+    (slice(0, 1000, 2), slice(1, 1000, 2)),
+]
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.float16, np.float32, np.float64])
-def test_strided_results_keep_neighboring_elements(gpu: Runner, dtype: type) -> None:
-    item = np.dtype(dtype).itemsize
-    target, values = (numbers(9, 11) > 0).astype(dtype), (numbers(3, 4) > 0).astype(dtype)
-    out = gpu.upload(target)
-    region = target[1:7:2, 10:2:-2]
-    first = region.__array_interface__["data"][0] - target.__array_interface__["data"][0]
-    layout = dict(strided_layout(values.shape, [values.strides], item))
-    layout["strides"] = [[*values.strides], [*region.strides]]
-    kernel = f"copy_bits{item * 8}"
-    gpu.executor.launch(kernel, "elementwise", layout, [gpu.upload(values)], [(out[0], first)], [])
-    region[...] = values
-    result = np.empty_like(target)
-    gpu.executor.download(out[0], memoryview(result.reshape(-1)).cast("B"))
-    np.testing.assert_array_equal(result, target)
+@pytest.mark.parametrize(("to", "given"), OVERLAPPING)
+def test_assignments_that_overlap(gpu: Runner, to: slice, given: slice, dtype: type) -> None:
+    """Elements are read before they are overwritten."""
+    base = (numbers(1000) * 10).astype(dtype)
+    x = on_gpu(base)
+    with stays_on_gpu():
+        x[to] = x[given]
+    base[to] = base[given].copy()
+    np.testing.assert_array_equal(np.array(x), base)
 
 
-def launch_in(gpu: Runner, kernel: str, base: np.ndarray, out: slice, *inputs: slice) -> np.ndarray:
-    """Runs a kernel whose operands are slices of one buffer, and returns the whole buffer."""
-    buffer, _ = gpu.upload(base)
-    views = [base[each] for each in (*inputs, out)]
-    start = base.__array_interface__["data"][0]
-    operands = [(buffer, view.__array_interface__["data"][0] - start) for view in views]
-    layout = {"ndim": 1, "inner": 0, "shape": [len(views[0])], "strides": [[*view.strides] for view in views]}
-    gpu.executor.launch(kernel, "elementwise", layout, operands[:-1], operands[-1:], [])
-    after = np.empty_like(base)
-    gpu.executor.download(buffer, memoryview(after).cast("B"))
-    return after
-
-
-@pytest.mark.parametrize(
-    ("out", "inputs"),
-    [
-        (slice(0, 500), [slice(0, 500), slice(500, 1000)]),
-        (slice(0, 500), [slice(500, 1000), slice(0, 500)]),
-        (slice(0, 500), [slice(0, 500), slice(0, 500)]),
-        (slice(1, 501), [slice(0, 500), slice(2, 502)]),
-        (slice(0, 500), [slice(499, None, -1), slice(0, 500)]),
-        (slice(0, 1000, 2), [slice(0, 1000, 2), slice(1, 1000, 2)]),
-    ],
-)
-def test_results_over_their_operands(gpu: Runner, out: slice, inputs: list[slice]) -> None:
+@pytest.mark.parametrize("to", [slice(0, 500), slice(3, 998), slice(0, 1000, 2), slice(None, None, -1)])
+def test_changes_in_place(gpu: Runner, to: slice) -> None:
     base = numbers(1000)
-    inputs = [slice(499, None, -1) if each.step == -1 else each for each in inputs]
-    expected = base.copy()
-    expected[out] = base[inputs[0]] * base[inputs[1]]
-    np.testing.assert_array_equal(launch_in(gpu, "multiply_float32", base, out, *inputs), expected)
-
-
-def test_copies_between_dispatches(gpu: Runner) -> None:
-    """A copy cannot be part of a compute pass, so it ends the pass, and the next pass must set its pipeline again."""
-    x = numbers(1000)
-    buffer, _ = gpu.upload(x)
-    layout = strided_layout((500,), [(4,)], 4)
-    for first in (0, 1, 2):  # the result overlaps the input, so the executor copies the input and binds the copy
-        operands = [(buffer, 4 * first)], [(buffer, 4 * (first + 250))]
-        gpu.executor.launch("negative_float32", "elementwise", layout, *operands, [])
-    result, expected = np.empty_like(x), x.copy()
-    gpu.executor.download(buffer, memoryview(result).cast("B"))
-    for first in (0, 1, 2):
-        expected[first + 250 : first + 750] = -expected[first : first + 500]
-    np.testing.assert_array_equal(result, expected)
+    x, factor = on_gpu(base), on_gpu(base[to])
+    with stays_on_gpu():
+        x[to] *= factor
+        x[to] += 1.5
+        x[to] -= x[to][::-1]
+    base[to] *= base[to].copy()
+    base[to] += np.float32(1.5)
+    base[to] -= base[to][::-1].copy()
+    np.testing.assert_array_equal(np.array(x), base)
 
 
 def test_flags_in_place(gpu: Runner) -> None:
     base = numbers(1001) > 0
-    expected = base.copy()
-    expected[3:998] = ~base[3:998]
-    whole = slice(3, 998)
-    np.testing.assert_array_equal(launch_in(gpu, "logical_not_bool", base, whole, whole), expected)
+    x = on_gpu(base)
+    with stays_on_gpu():
+        lw.logical_not(x[3:998], out=x[3:998])
+        x[4:900] ^= x[100:996]
+    base[3:998] = ~base[3:998]
+    base[4:900] ^= base[100:996].copy()
+    np.testing.assert_array_equal(np.array(x), base)
+
+
+def test_softmax_and_sums_in_place(gpu: Runner) -> None:
+    base = numbers(7, 5000)
+    x, y = on_gpu(base), on_gpu(base)
+    with stays_on_gpu():
+        lw.softmax(x, out=x)
+        lw.cumulative_sum(y, axis=1, out=y)
+    np.testing.assert_array_equal(np.array(x), gpu.run("softmax", base))
+    np.testing.assert_array_equal(np.array(y), gpu.run("cumulative_sum", base, axis=1))
 
 
 def test_a_chain_stays_on_the_device(gpu: Runner) -> None:
-    x = numbers(3000)
-    executor = gpu.executor
-    first, second = gpu.upload(x)[0], executor.allocate(x.nbytes)
-    layout = strided_layout(x.shape, [x.strides], 4)
-    executor.flush()
-    calls = []
-    submit, read = executor._gpu.submit, executor._gpu.read
-    executor._gpu.submit = lambda *arguments: (calls.append("submit"), submit(*arguments))
-    executor._gpu.read = lambda *arguments: (calls.append("read"), read(*arguments))
-    try:
-        expected = x
-        for _ in range(10):
-            executor.launch("relu_float32", "elementwise", layout, [(first, 0)], [(second, 0)], [])
-            executor.launch("negative_float32", "elementwise", layout, [(second, 0)], [(first, 0)], [])
-            expected = -np.maximum(expected, 0)
-        assert not calls
-        result = np.empty_like(x)
-        executor.download(first, memoryview(result).cast("B"))
-        assert calls == ["submit", "read"]
-    finally:
-        del executor._gpu.submit, executor._gpu.read
-    np.testing.assert_array_equal(result, expected)
+    expected = numbers(3000)
+    x = on_gpu(expected)
+    before = transfers()
+    for _ in range(10):
+        x = -lw.relu(x + 0.25)
+        expected = -np.maximum(expected + np.float32(0.25), 0)
+    assert transfers() == before
+    np.testing.assert_array_equal(np.array(x), expected)
+    assert transfers() == (before[0], before[1] + 1)
+
+
+def test_more_work_than_a_batch(gpu: Runner) -> None:
+    """The results of one batch are the operands of the next, and memory is reused many times."""
+    x = on_gpu(np.zeros(100, np.float32))
+    with stays_on_gpu():
+        for _ in range(500):
+            x = x + 1
+    assert x.tolist() == [500.0] * 100
 
 
 def test_an_upload_does_not_overtake_recorded_work(gpu: Runner) -> None:
+    """The second upload goes to memory that the pending work still reads."""
     x = numbers(777)
-    buffer = gpu.upload(x)[0]
-    out = gpu.executor.allocate(x.nbytes)
-    layout = strided_layout(x.shape, [x.strides], 4)
-    gpu.executor.launch("abs_float32", "elementwise", layout, [(buffer, 0)], [(out, 0)], [])
-    gpu.executor.upload(buffer, memoryview(np.zeros_like(x)).cast("B"))
-    result = np.empty_like(x)
-    gpu.executor.download(out, memoryview(result).cast("B"))
-    np.testing.assert_array_equal(result, np.abs(x))
+    first = on_gpu(x)
+    result = lw.abs(first)
+    hits = lw.memory_stats("wgpu")["num_cache_hits"]
+    del first
+    other = on_gpu(np.zeros_like(x))
+    assert lw.memory_stats("wgpu")["num_cache_hits"] == hits + 1
+    np.testing.assert_array_equal(np.array(result), np.abs(x))
+    assert not np.array(other).any()
 
 
 def test_released_memory_serves_again(gpu: Runner) -> None:
-    handles = set()
+    del gpu
+    lw.empty_cache()
+    on_gpu(numbers(5000))
+    before = lw.memory_stats("wgpu")
     for _ in range(20):
-        buffer = gpu.executor.allocate(5000)
-        handles.add(id(buffer.handle))
-        buffer.release()
-    assert len(handles) <= 2
-    assert all(size <= size_class(size) <= size * 9 / 8 + 256 for size in range(1, 100_000, 97))
+        on_gpu(numbers(4999))
+    after = lw.memory_stats("wgpu")
+    assert after["num_allocs"] - after["num_cache_hits"] == before["num_allocs"] - before["num_cache_hits"]
+    assert after["reserved_bytes"] == before["reserved_bytes"]
 
 
 def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
-    x = numbers(54_321)
-    cycle = [gpu.upload(x)[0]]
+    gc.collect()
+    before = lw.memory_stats("wgpu")["allocated_bytes"]
+    cycle: list[Any] = [on_gpu(numbers(54_321))]
     cycle.append(cycle)
-    handle = id(cycle[0].handle)
+    assert lw.memory_stats("wgpu")["allocated_bytes"] >= before + 4 * 54_321
     del cycle
     gc.collect()
-    buffers = [gpu.upload(x)[0] for _ in range(4)]
-    assert handle in {id(each.handle) for each in buffers}
+    assert lw.memory_stats("wgpu")["allocated_bytes"] == before
 
 
-def test_shaders_come_from_the_given_file(gpu: Runner, tmp_path: Path) -> None:
-    """webgpu.open() reads shaders from the file named by its second argument, or by default from the build's file."""
-    x = numbers(100)
-    built = Runner(webgpu.open(gpu.executor.device))
-    np.testing.assert_array_equal(built.elementwise("negative_float32", [x], np.float32), -x)
-    empty = Runner(webgpu.open(gpu.executor.device, tmp_path / "none.wgsl"))
-    with pytest.raises(BackendError, match=r"build the package: .*none\.wgsl is missing"):
-        empty.elementwise("negative_float32", [x], np.float32)
+def test_a_tensor_larger_than_a_buffer(gpu: Runner) -> None:
+    before = lw.memory_stats("wgpu")["allocated_bytes"]
+    message = r"cannot allocate \d+ bytes on wgpu: a buffer of this device has at most"
+    with lw.use_backend("wgpu"), pytest.raises(OutOfMemoryError, match=message):
+        lw.zeros((2**40,))
+    assert lw.memory_stats("wgpu")["allocated_bytes"] == before
+    np.testing.assert_array_equal(gpu.run("negative", numbers(9)), -numbers(9))
 
 
-def test_errors(gpu: Runner) -> None:
-    executor = gpu.executor
-    x = gpu.upload(numbers(4))
-    with pytest.raises(BackendError, match="nonsense_float32: wgpu has no shader"):
-        executor.launch("nonsense_float32", "elementwise", {}, [x], [x], [])
-    with pytest.raises(OutOfMemoryError, match="split it, or keep it on the CPU"):
-        executor.allocate(2**40)
-    huge = {"ndim": 1, "inner": 0, "shape": [2**31], "strides": [[0], [4]]}
-    with pytest.raises(ShapeError, match="expected at most 2147483647 elements on wgpu, got 2147483648"):
-        executor.launch("abs_float32", "elementwise", huge, [x], [gpu.upload(numbers(5))], [])
-    budget, executor._pool.budget = executor._pool.budget, 1000
-    try:
-        with pytest.raises(OutOfMemoryError, match="LANEWISE_WGPU_MEMORY"):
-            executor.allocate(10**8)
-    finally:
-        executor._pool.budget = budget
+BUDGET = """
+import lanewise as lw
+kept = lw.zeros((150_000,)).to("wgpu")
+try:
+    lw.zeros((150_000,)).to("wgpu")
+except lw.OutOfMemoryError as error:
+    print(error)
+del kept
+print(lw.ones((150_000,)).to("wgpu").sum().item())
+"""
+
+
+def test_the_budget_comes_from_the_environment(adapter: None) -> None:
+    environment = {**os.environ, "LANEWISE_WGPU_MEMORY": "1000000"}
+    done = subprocess.run(
+        [sys.executable, "-c", BUDGET], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    message, total = done.stdout.splitlines()
+    assert message.startswith("to: cannot allocate 600000 bytes on wgpu: LANEWISE_WGPU_MEMORY allows 1000000 bytes")
+    assert float(total) == 150_000
