@@ -175,7 +175,8 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     } else {
         launches[flight->launch_count++] = next; /* now, as the device may flush, and the launch fail, at once */
         if (lw_check_device(device, device->launch(device, plan, outputs, next.number)) < 0) {
-            flight->launch_count--;
+            size_t last = flight->launch_count - 1; /* of another thread, if that launched while a batch was played */
+            flight->launch_count -= flight->launch_count && flight->launches[last].number == next.number;
             return -1;
         }
     }
