@@ -101,7 +101,7 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
         PyObject *failure = PyList_GetItem(failures, i);
         int is_pair = lw_is_tuple(failure) && PyTuple_Size(failure) == 2;
         long long position = is_pair ? PyLong_AsLongLong(PyTuple_GetItem(failure, 0)) : -1;
-        PyErr_Clear(); /* of something that is no number */
+        PyErr_Clear(); /* of something that is not a number */
         if (position >= 0 && position < count) {
             char message[sizeof recorder->device.message];
             copy_text(PyTuple_GetItem(failure, 1), message, sizeof message);

@@ -47,7 +47,7 @@ class Runner:
 
     def guarded(self, operation: str, *inputs: Any, **keywords: Any) -> np.ndarray:
         """Like run(), for operations with `out`: runs once more into a part of a tensor. Asserts that the elements
-        around it are intact, and that the results are the same, but for the rounding of floats: the first result may
+        around it are intact, and that the results are the same, except for the rounding of floats: the first result may
         be computed by an entry point for vectors, which adds in another order."""
         result = self.run(operation, *inputs, **keywords)
         size, dtype = result.size, result.dtype

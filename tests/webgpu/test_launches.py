@@ -28,8 +28,8 @@ def words(*values: int, length: int) -> list[int]:
     return [value % 2**32 for value in values] + [0] * (length - len(values))
 
 
-def assert_groups(dispatch: Dispatch, wanted: int) -> None:
-    assert dispatch.groups == (min(wanted, GROUPS), 1, 1)
+def assert_groups(dispatch: Dispatch, expected: int) -> None:
+    assert dispatch.groups == (min(expected, GROUPS), 1, 1)
 
 
 # dtype -> an operation whose result has it, and its kernel
