@@ -107,8 +107,7 @@ class Player:
 
     def write(self, number: int, offset: int, data: memoryview) -> None:
         """Copies bytes from the host to a buffer. Offset and size are multiples of 4."""
-        with self._translated(f"writing {data.nbytes} bytes"), _captured():
-            source = _ffi.from_buffer(data)
+        with self._translated(f"writing {data.nbytes} bytes"), _captured(), _ffi.from_buffer(data) as source:
             _lib.wgpuQueueWriteBuffer(
                 self._queue._internal, self._buffers[number]._internal, offset, source, data.nbytes
             )
@@ -154,8 +153,7 @@ class Player:
         return failures
 
     def _write_parameters(self, parameters: bytes) -> None:
-        source = _ffi.from_buffer(parameters)
-        with _captured():
+        with _captured(), _ffi.from_buffer(parameters) as source:
             _lib.wgpuQueueWriteBuffer(self._queue._internal, self._parameters._internal, 0, source, len(parameters))
 
     def _check_loss(self) -> None:
