@@ -28,6 +28,7 @@ OPTIONS = f"detect_leaks=1:allocator_may_return_null=1:exitcode=99:log_path={REP
 SETTINGS = {
     "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS checks earlier
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
+    "LSAN_OPTIONS": f"suppressions={Path(__file__).with_name('leaks.supp')}:print_suppressions=0",
     "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
     "PYTHONMALLOC": "malloc",
     "PYTHONSAFEPATH": "1",
