@@ -16,7 +16,7 @@ static uintptr_t end_of(const lw_block *block) {
 }
 
 /* Finds room for a block: after the last one if possible, or else in the first gap. Returns the position of the new
- * block in the table, or -1 if there is no gap. */
+ * block in the table, or -1 if no gap is large enough. */
 static ptrdiff_t find_room(const lw_addresses *addresses, size_t bytes, uintptr_t *start) {
     size_t count = addresses->count;
     *start = count ? end_of(&addresses->blocks[count - 1]) : FIRST;

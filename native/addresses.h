@@ -22,7 +22,7 @@ typedef struct lw_addresses {
 
 enum { LW_BLOCK_ALIGNMENT = 256 };
 
-/* Adds a block. Returns NULL if the host has no memory for the table, or there are no addresses left. The pointer is
+/* Adds a block. Returns NULL if the host has no memory for the table, or if the addresses are used up. The pointer is
  * valid until the table changes. */
 lw_block *lw_add_block(lw_addresses *addresses, size_t bytes);
 /* Returns the block that contains an address, or NULL if there is none. */

@@ -205,7 +205,7 @@ def _rows(module: Module) -> str:
     template, total = _template("rows"), []
     if f"{stem}_term" in library.texts:
         template = template.replace("@compute", _template("rows_total") + "\n@compute")
-        total = ["lw_add_up(row, summary, invocation)"]
+        total = ["$total"]
     parameters = module.parameters("f32")
     rescale, scale, element = "", [], loads[0]
     if f"{stem}_scale" in library.texts:
@@ -222,6 +222,7 @@ def _rows(module: Module) -> str:
     again = rescale.replace("$again", "summary = lw_summarize(row, scale, invocation);")
     text = Template(template).substitute(
         values,
+        numbers=values["numbers"].replace("$total", "lw_add_up(row, summary, invocation)"),
         map=f"{module.function('_map')}({element})",
         rescale=again.replace("\n", "\n        "),
         term=f"{stem}_term({loads[0]}, summary)",
@@ -276,15 +277,12 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
     }
     margin = "\n        "
     text = Template(_template("rows_vectors")).substitute(
-        maps,
-        summary=values["summary"],
-        identity=values["identity"],
-        combine=values["combine"],
+        values | maps,
         load=margin.join(load),
         summarize=margin.join(summarize),
         rescale=rescale.replace("$again", "\n    ".join(again)).replace("\n", margin),
         add_up=margin.join(add_up),
-        numbers=values["numbers"].replace("lw_add_up(row, summary, invocation)", "total"),
+        numbers=values["numbers"].replace("$total", "total"),
         store=margin.join(each("lw_store_four(row, $i, $v, numbers);")),
         total=total,
         numbers_type=library.result(module.function("_numbers")),

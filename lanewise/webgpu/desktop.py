@@ -247,7 +247,7 @@ class Player:
         return self._layouts[layout]
 
     def _bind(self, layout: tuple[int, bool], numbers: bytes) -> Any:
-        """Creates a bind group for the buffers with these numbers; 0 is no buffer."""
+        """Creates a bind group for the buffers with these numbers; 0 stands for no buffer."""
         inputs, has_scratch = layout
         buffers = [
             self._buffers[number] if number else self._unread if position < inputs else self._unwritten

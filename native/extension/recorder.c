@@ -111,7 +111,7 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
     return LW_OK;
 }
 
-/* Hands the batch to the player. Launches that fail are reported late, so their failure is no failure of this function.
+/* Hands the batch to the player. Launches that fail are reported late, which does not make this function fail.
  * The caller has the lock. */
 static lw_status play(lw_recorder *recorder) {
     int count = recorder->count;

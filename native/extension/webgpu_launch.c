@@ -17,6 +17,10 @@ lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count) {
     return lw_webgpu_record(launch);
 }
 
+lw_status lw_webgpu_record_invocations(lw_webgpu_launch *launch, int64_t count) {
+    return lw_webgpu_record_groups(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+}
+
 void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t *scalars) {
     const lw_operation *operation = plan->operation;
     for (int i = 0, position = 0; i < operation->parameter_count && position < LW_WGSL_OPERANDS; i++) {

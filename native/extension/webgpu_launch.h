@@ -29,6 +29,8 @@ lw_webgpu_launcher lw_webgpu_elementwise, lw_webgpu_reduction, lw_webgpu_rows, l
 lw_status lw_webgpu_record(lw_webgpu_launch *launch);
 /* Records the dispatch with a workgroup for each `count`, but not more than the device allows: kernels loop. */
 lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count);
+/* The same with workgroups for `count` invocations. */
+lw_status lw_webgpu_record_invocations(lw_webgpu_launch *launch, int64_t count);
 uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups);
 /* Binds the operands, and fills in the offsets of the inputs. Returns that of the result. `numbers` is where inputs
  * that are numbers go, or NULL if there are none. */

@@ -11,7 +11,7 @@ enum {
     SKINNY = 4,          /* rows or columns for which tiles would be mostly empty */
     GROUPS = 256,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
     LEAST_DEPTH = 512,   /* of a part of k: with less, adding the parts costs more than it gains */
-    MOST_DEPTH = 1 << 15 /* software adapters end a loop after 2^16 rounds */
+    MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
 
 /* LwMatrixLayout of webgpu/kinds/matrix.wgsl. */
@@ -84,8 +84,7 @@ static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_
     lw_status status = lw_webgpu_record(launch);
     launch->dispatch.entry = LW_ENTRY_COMBINE;
     launch->dispatch.groups[1] = launch->dispatch.groups[2] = 1;
-    int64_t groups = (elements + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP;
-    status = status == LW_OK ? lw_webgpu_record_groups(launch, groups) : status;
+    status = status == LW_OK ? lw_webgpu_record_invocations(launch, elements) : status;
     lw_storage_release(scratch);
     return status;
 }
@@ -172,7 +171,7 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     parameters->channels = (uint32_t)(layout->in_channels / layout->groups);
     parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
     parameters->count = (uint32_t)count;
-    return lw_webgpu_record_groups(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+    return lw_webgpu_record_invocations(launch, count);
 }
 
 enum { ATTENTION_NDIM = 4 /* dimensions of a batch in one dispatch */ };

@@ -74,9 +74,9 @@ static lw_status lay_out(lw_webgpu_launch *launch) {
 /* Records a dispatch with an invocation for each word of the result, but not more than one for each element. */
 static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
     const strided *parameters = parameters_of(launch);
-    int64_t per_invocation = (item < 4 ? 4 / item : 1) * LW_WGSL_GROUP;
+    int64_t per_invocation = item < 4 ? 4 / item : 1;
     launch->dispatch.variant = parameters->ndim;
-    return lw_webgpu_record_groups(launch, (parameters->count + per_invocation - 1) / per_invocation);
+    return lw_webgpu_record_invocations(launch, (parameters->count + per_invocation - 1) / per_invocation);
 }
 
 /* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at
@@ -206,7 +206,7 @@ static lw_status record_put(lw_webgpu_launch *launch, int64_t extent) {
         return LW_INTERRUPTED; /* with an error set */
     }
     launch->dispatch.entry = LW_ENTRY_CLEAR;
-    lw_status status = lw_webgpu_record_groups(launch, (extent + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+    lw_status status = lw_webgpu_record_invocations(launch, extent);
     launch->dispatch.entry = LW_ENTRY_CLAIM;
     status = status == LW_OK ? record_elements(launch, 4) : status;
     launch->dispatch.entry = LW_ENTRY_MAIN;
@@ -268,6 +268,5 @@ lw_status lw_webgpu_rotation(lw_webgpu_launch *launch) {
     parameters->scalars[0] = (uint32_t)given[OFFSET].i;
     parameters->scalars[1] = (uint32_t)given[PAIRS].i;
     parameters->count = parameters->count * parameters->length / 2;
-    int64_t groups = (parameters->count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP;
-    return status == LW_OK ? lw_webgpu_record_groups(launch, groups) : status;
+    return status == LW_OK ? lw_webgpu_record_invocations(launch, parameters->count) : status;
 }

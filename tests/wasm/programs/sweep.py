@@ -111,7 +111,7 @@ def sweep(folder: Path, backends: Sequence[str]) -> Findings:
     findings: Findings = {}
     for each in described(folder):
         name, path = each["name"], folder / f"{each['name']}.bin"
-        if not path.exists():  # there is no oracle file, so a check of several.py runs
+        if not path.exists():  # without an oracle file, a check of several.py runs
             findings[name] = {backend: check(name, backend) for backend in backends}
             continue
         oracle = oracle_file.read(path)

@@ -14,7 +14,7 @@ import sweep
 
 def complaints(entry: dict[str, Any]) -> list[str]:
     path = Path("/oracle") / f"{entry['name']}.bin"
-    if not path.exists():  # there is no oracle file, so a check of several.py runs
+    if not path.exists():  # without an oracle file, a check of several.py runs
         found = sweep.check(entry["name"], "wgpu")
     else:
         sequence = any(one["sequence"] for one in entry["inputs"])
