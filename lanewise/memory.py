@@ -19,6 +19,7 @@ __all__ = [
 _STATS: Final = (
     *("allocated_bytes", "peak_allocated_bytes", "cached_bytes", "reserved_bytes", "cache_limit_bytes"),
     *("num_allocs", "num_cache_hits", "num_alloc_retries", "uploads", "readbacks", "dispatches", "submissions"),
+    *("chains_compiled", "chains_run"),
 )
 
 

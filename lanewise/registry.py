@@ -21,7 +21,7 @@ from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
-    "missing", "named_in_errors", "opens", "prepare", "register", "reopen",
+    "missing", "named_in_errors", "opens", "prepare", "register", "reopen", "switch",
 ]  # fmt: skip
 
 
@@ -101,15 +101,21 @@ def _family() -> str:
     return "ARM" if machine in ("aarch64", "arm64") else machine
 
 
-@named("LANEWISE_FORCE_CPU")
-def force_cpu() -> bool:
-    """Whether LANEWISE_FORCE_CPU excludes GPUs."""
-    value = os.environ.get("LANEWISE_FORCE_CPU", "").strip().lower()
-    if value in ("", "0", "false", "no", "off"):
+def switch(variable: str, *, default: bool) -> bool:
+    """Returns whether an environment variable switches something on. Raises ArgumentError for other texts."""
+    value = os.environ.get(variable, "").strip().lower()
+    if value in ("0", "false", "no", "off"):
         return False
     if value in ("1", "true", "yes", "on"):
         return True
-    raise ArgumentError(f"expected 1 or 0, got {value!r}")
+    if value:
+        raise ArgumentError(f"{variable}: expected 1 or 0, got {value!r:.60}")
+    return default
+
+
+def force_cpu() -> bool:
+    """Whether LANEWISE_FORCE_CPU excludes GPUs."""
+    return switch("LANEWISE_FORCE_CPU", default=False)
 
 
 class CpuLibrary:

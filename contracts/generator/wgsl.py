@@ -89,6 +89,8 @@ def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -
             "scratch_bytes": _scratch_bytes(library, text),
             "uses": library.uses(text),
         }
+        if contract.kind.name in ("elementwise", "cast") and contract.expression_parameters:
+            facts["parameters"] = [position for position, _ in contract.expression_parameters]
         yield kernel.name, _part(facts, text)
 
 

@@ -21,13 +21,13 @@ from lanewise import placement, selection
 from lanewise._ext import Tensor
 from lanewise.devices import DeviceInfo, Unsettled
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu import shaders
+from lanewise.webgpu import chains, shaders
 
 __all__ = ["Player", "devices", "fetch", "is_pending", "missing", "open_player", "prepare"]
 
 SCRIPT: Final = Path(__file__).with_name("player.js")
 LARGE: Final = 1 << 24  # bytes; whether such a buffer fits is checked at once, which takes a round trip to the GPU
-MAX_BUFFER: Final = (1 << 31) - 4  # addresses of devices are in the upper half of 32 bits (native/addresses.c)
+MAX_BUFFER: Final = (1 << 31) - 16  # addresses of devices are in the upper half of 32 bits (native/addresses.c)
 CACHE_LIMIT: Final = 1 << 30  # bytes of freed memory that are kept, as WebGPU does not tell the size of the memory
 CANNOT_WAIT: Final = "Python cannot wait for the GPU here"
 
@@ -148,7 +148,7 @@ class Player:
         self.lock = _NoLock()
         self._page = page
         self.max_groups = int(page.maxGroups)
-        self.max_buffer = min(int(page.maxBuffer) // 4 * 4, MAX_BUFFER)
+        self.max_buffer = min(int(page.maxBuffer) // 16 * 16, MAX_BUFFER)
 
     @property
     def lost(self) -> str:
@@ -186,10 +186,19 @@ class Player:
         unknown = _call(self._page, "play", dispatches, parameters)
         if unknown:
             for kernel in unknown:
-                shader = shaders.load(kernel)
-                _call(self._page, "define", kernel, shader.kernel, shader.source, shader.inputs, shader.has_scratch)
+                self._define(kernel, shaders.load(kernel))
             _call(self._page, "play", dispatches, parameters)
         return []
+
+    def compile(self, number: int, key: bytes) -> bool:
+        """Compiles the kernel of a chain in the background, for dispatches of this number. Returns whether they can be
+        played yet."""
+        if not _call(self._page, "isDefined", number):
+            self._define(number, chains.compose(key))
+        return bool(_call(self._page, "prepare", number))
+
+    def _define(self, kernel: int, shader: shaders.Shader) -> None:
+        _call(self._page, "define", kernel, shader.kernel, shader.source, shader.inputs, shader.outputs)
 
     def close(self) -> None:
         """Destroys the device, with all of its buffers."""

@@ -22,7 +22,7 @@ import wgpu
 from wgpu.backends.wgpu_native import _api as native
 
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu import shaders
+from lanewise.webgpu import chains, shaders
 
 __all__ = ["Player", "adapters"]
 
@@ -77,13 +77,13 @@ class Player:
         with self._translated(f"opening {adapter.info['device']}"):
             self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
         self.max_groups: int = self._device.limits["max-compute-workgroups-per-dimension"]
-        self.max_buffer: int = min(limits[name] for name in names) // 4 * 4
+        self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
         self._queue = self._device.queue
         self._buffers: dict[int, Any] = {}
-        self._pipelines: dict[bytes, tuple[Any, tuple[int, bool]]] = {}
+        self._pipelines: dict[bytes, tuple[Any, tuple[int, int]]] = {}
         self._modules: dict[int, tuple[shaders.Shader, Any]] = {}
-        self._layouts: dict[tuple[int, bool], Any] = {}
-        self._bind_groups: dict[tuple[tuple[int, bool], bytes], Any] = {}
+        self._layouts: dict[tuple[int, int], Any] = {}
+        self._bind_groups: dict[tuple[tuple[int, int], bytes], Any] = {}
         self._staging: Any = None
         self._interrupted: list[tuple[list[int], Any, Any]] = []  # what wgpu uses until it has ended a mapping
         self._parameters = self._device.create_buffer(
@@ -212,16 +212,26 @@ class Player:
         if statuses[0] != _lib.WGPUMapAsyncStatus_Success:
             raise wgpu.GPUError(messages[0] or f"mapping a buffer failed with status {statuses[0]}")
 
-    def _pipeline(self, dispatch: bytes) -> tuple[Any, tuple[int, bool]]:
+    def compile(self, number: int, key: bytes) -> bool:
+        """Compiles the kernel of a chain, for dispatches of this number. Returns True: they can be played."""
+        self._parse(number, chains.compose(key))
+        self._pipeline(struct.pack("<4I", number, 0, 0, 0))
+        return True
+
+    def _parse(self, kernel: int, shader: shaders.Shader) -> None:
+        with self._translated(f"compiling {shader.kernel}"):
+            module = self._device.create_shader_module(label=shader.kernel, code=shader.source)
+        self._modules[kernel] = shader, module
+
+    def _pipeline(self, dispatch: bytes) -> tuple[Any, tuple[int, int]]:
         """Compiles the pipeline that a dispatch needs. A module is parsed once for all of its pipelines."""
-        kernel, entry, sources, variant = DISPATCH.unpack(dispatch)[:4]
-        shader = self._modules[kernel][0] if kernel in self._modules else shaders.load(kernel)
-        layout = (shader.inputs, shader.has_scratch)
+        kernel, entry, sources, variant = struct.unpack_from("<4I", dispatch)
+        if kernel not in self._modules:
+            self._parse(kernel, shaders.load(kernel))
+        shader = self._modules[kernel][0]
+        layout = (shader.inputs, shader.outputs)
         constants = {"lw_sources": sources, **dict.fromkeys(shaders.VARIANTS, variant)}
         with self._translated(f"compiling {shader.kernel}"):
-            if kernel not in self._modules:
-                module = self._device.create_shader_module(label=shader.kernel, code=shader.source)
-                self._modules[kernel] = shader, module
             stage = {
                 "module": self._modules[kernel][1],
                 "entry_point": shaders.ENTRIES[entry],
@@ -232,11 +242,11 @@ class Player:
         self._pipelines[dispatch[:PIPELINE_BYTES]] = pipeline, layout
         return pipeline, layout
 
-    def _layout(self, layout: tuple[int, bool]) -> Any:
-        """Returns the layout of the bindings of modules with so many inputs, with or without scratch memory."""
+    def _layout(self, layout: tuple[int, int]) -> Any:
+        """Returns the layout of the bindings of modules with so many inputs and outputs."""
         if layout not in self._layouts:
-            inputs, has_scratch = layout
-            kinds = ["read-only-storage"] * inputs + ["storage"] * (1 + has_scratch)
+            inputs, outputs = layout
+            kinds = ["read-only-storage"] * inputs + ["storage"] * outputs
             buffers: list[dict[str, Any]] = [{"type": kind} for kind in kinds]
             buffers.append({"type": "uniform", "has_dynamic_offset": True, "min_binding_size": PARAMETER_BYTES})
             entries = [
@@ -246,12 +256,12 @@ class Player:
             self._layouts[layout] = self._device.create_bind_group_layout(entries=entries)
         return self._layouts[layout]
 
-    def _bind(self, layout: tuple[int, bool], numbers: bytes) -> Any:
+    def _bind(self, layout: tuple[int, int], numbers: bytes) -> Any:
         """Creates a bind group for the buffers with these numbers; 0 stands for no buffer."""
-        inputs, has_scratch = layout
+        inputs, outputs = layout
         buffers = [
             self._buffers[number] if number else self._unread if position < inputs else self._unwritten
-            for position, number in enumerate(struct.unpack("<8I", numbers)[: inputs + 1 + has_scratch])
+            for position, number in enumerate(struct.unpack("<8I", numbers)[: inputs + outputs])
         ]
         resources = [{"buffer": buffer, "offset": 0, "size": buffer.size} for buffer in buffers]
         resources.append({"buffer": self._parameters, "offset": 0, "size": PARAMETER_BYTES})

@@ -205,9 +205,28 @@
         }
 
         // Tells the player the WGSL module of a kernel, which is parsed once for all of its pipelines.
-        define(index, name, code, inputs, hasScratch) {
+        define(index, name, code, inputs, outputs) {
             const known = ["lw_sources", ...VARIANTS].filter((constant) => code.includes(`override ${constant}:`));
-            this.kernels.set(index, { name, code, inputs, hasScratch, known, module: undefined });
+            this.kernels.set(index, { name, code, inputs, outputs, known, module: undefined });
+        }
+
+        isDefined(index) {
+            return this.kernels.has(index);
+        }
+
+        // Compiles the kernel of a chain in the background. Returns whether it has been compiled.
+        prepare(index) {
+            const kernel = this.kernels.get(index);
+            if (!kernel.module) {
+                const describe = () => this.describePipeline(kernel, "main", 0, 0);
+                this.check("validation", () => {
+                    this.device.createComputePipelineAsync(describe()).then(
+                        (pipeline) => this.pipelines.set(`${index} 0 0 0`, { kernel, pipeline }),
+                        () => {}, // then its kernels go on running one by one
+                    );
+                });
+            }
+            return this.pipelines.has(`${index} 0 0 0`);
         }
 
         pipelineFor(words, start) {
@@ -224,27 +243,32 @@
 
         compile(kernel, entryPoint, sources, variant) {
             let pipeline;
-            const values = kernel.known.map((name) => [name, name === "lw_sources" ? sources : variant]);
-            const constants = Object.fromEntries(values);
             const checked = this.check("validation", () => {
-                kernel.module ??= this.device.createShaderModule({ label: kernel.name, code: kernel.code });
-                pipeline = this.device.createComputePipeline({
-                    label: kernel.name,
-                    layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layoutFor(kernel)] }),
-                    compute: { module: kernel.module, entryPoint, constants },
-                });
+                pipeline = this.device.createComputePipeline(
+                    this.describePipeline(kernel, entryPoint, sources, variant),
+                );
             });
             checked.then((message) => message && this.lose(`error when compiling ${kernel.name}: ${message}`));
             return pipeline;
         }
 
-        // Returns the layout of the bindings of a kernel: inputs, result, scratch memory if it has any, and parameters.
-        layoutFor({ inputs, hasScratch }) {
-            const key = `${inputs} ${hasScratch}`;
+        describePipeline(kernel, entryPoint, sources, variant) {
+            const values = kernel.known.map((name) => [name, name === "lw_sources" ? sources : variant]);
+            kernel.module ??= this.device.createShaderModule({ label: kernel.name, code: kernel.code });
+            return {
+                label: kernel.name,
+                layout: this.device.createPipelineLayout({ bindGroupLayouts: [this.layoutFor(kernel)] }),
+                compute: { module: kernel.module, entryPoint, constants: Object.fromEntries(values) },
+            };
+        }
+
+        // Returns the layout of the bindings of a kernel: inputs, outputs and parameters.
+        layoutFor({ inputs, outputs }) {
+            const key = `${inputs} ${outputs}`;
             if (!this.layouts.has(key)) {
                 const buffers = [
                     ...Array(inputs).fill({ type: "read-only-storage" }),
-                    ...Array(hasScratch ? 2 : 1).fill({ type: "storage" }),
+                    ...Array(outputs).fill({ type: "storage" }),
                     { type: "uniform", hasDynamicOffset: true, minBindingSize: PARAMETER_BYTES },
                 ];
                 const visibility = GPUShaderStage.COMPUTE;
@@ -256,9 +280,8 @@
 
         // Returns the bind group of the buffers whose numbers begin at `start`; 0 is no buffer.
         bindGroupFor(kernel, words, start) {
-            const count = kernel.inputs + (kernel.hasScratch ? 2 : 1);
-            const numbers = words.subarray(start, start + count);
-            const key = `${kernel.inputs} ${kernel.hasScratch} ${numbers.join(" ")}`;
+            const numbers = words.subarray(start, start + kernel.inputs + kernel.outputs);
+            const key = `${kernel.inputs} ${kernel.outputs} ${numbers.join(" ")}`;
             let group = this.bindGroups.get(key);
             if (!group) {
                 if (this.bindGroups.size >= MAX_BIND_GROUPS) {

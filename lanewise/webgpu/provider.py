@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lanewise import _ext
+from lanewise import _ext, registry
 from lanewise.devices import GIGABYTE, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
 
@@ -55,7 +55,7 @@ def open(device: DeviceInfo | None) -> None:
         raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive that; spawn it")
     adapter = found[device.index if device else 0]
     player = Player(adapter)
-    _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget(), _cache_limit(adapter))
+    _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget(), _cache_limit(adapter), _fuses())
 
 
 def is_pending() -> bool:
@@ -85,7 +85,7 @@ def _open_in_browser() -> None:
         player.close()
         return
     budget = min(_budget(), browser.MAX_BUFFER)
-    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, browser.CACHE_LIMIT)
+    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, browser.CACHE_LIMIT, _fuses())
     if _player:
         _player.close()
     _player = player
@@ -137,3 +137,8 @@ def _budget() -> int:
     if text and not (text.isdecimal() and len(text) < 19 and int(text)):
         raise ArgumentError(f"expected a positive number of bytes, got {text!r:.60}")
     return int(text or 0)
+
+
+def _fuses() -> bool:
+    """Returns whether chains of elementwise kernels run as one."""
+    return registry.switch("LANEWISE_FUSE", default=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any, Final
 
 from lanewise.errors import LibraryError
 
-__all__ = ["ENTRIES", "FILE", "VARIANTS", "Shader", "kernel_names", "load"]
+__all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "declared", "function", "kernel_names", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
@@ -27,7 +29,18 @@ class Shader:
     kernel: str
     source: str
     inputs: int
-    has_scratch: bool  # whether a buffer of scratch memory is bound after the result
+    outputs: int = 1  # buffers that are bound after the inputs: the results, or a result and scratch memory
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The WGSL function of an elementwise kernel."""
+
+    name: str
+    arguments: tuple[str, ...]  # the types of the inputs, then those of the parameters
+    result: str
+    inputs: int
+    parameters: tuple[int, ...]  # the positions, among all parameters of the operation, of those that it receives
 
 
 def load(index: int) -> Shader:
@@ -35,7 +48,31 @@ def load(index: int) -> Shader:
     declarations, modules = _read(FILE)
     facts, own = modules[index]
     source = "".join((*(declarations[name] for name in facts["uses"]), own))
-    return Shader(facts["kernel"], source, facts["inputs"], bool(facts["scratch_bytes"]))
+    return Shader(facts["kernel"], source, facts["inputs"], 1 + bool(facts["scratch_bytes"]))
+
+
+def function(index: int) -> Function:
+    """Returns the function of the elementwise kernel with this index."""
+    declarations, modules = _read(FILE)
+    facts, _ = modules[index]
+    name = f"lw_{facts['kernel']}"
+    signature, _, _ = declarations[name].partition("{")
+    arguments, result = signature.split("->")
+    types = tuple(re.findall(r": ([\w<>]+)", arguments))
+    return Function(name, types, result.strip(), facts["inputs"], tuple(facts.get("parameters", ())))
+
+
+def declared(text: str) -> Iterable[str]:
+    """Returns the declarations that a text uses, directly or not."""
+    declarations, _ = _read(FILE)
+    used: dict[str, None] = {}
+    queue = [text]
+    while queue:
+        for name in re.findall(r"\b[lL]w_?\w+", queue.pop()):
+            if name in declarations and name not in used:
+                used[name] = None
+                queue.append(declarations[name])
+    return [declarations[name] for name in sorted(used)]
 
 
 def kernel_names() -> set[str]:

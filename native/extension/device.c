@@ -4,13 +4,14 @@
 #include "errors.h"
 #include "module.h"
 #include "plan.h"
+#include "python.h"
 #include <stdio.h>
 #include <stdlib.h>
 #if !defined(_WIN32) && !defined(__wasm__)
 #include <pthread.h>
 #endif
 
-enum { MAX_READS = LW_MAX_INPUTS + LW_MAX_RESULTS };
+enum { MAX_READS = 8 }; /* as many buffers as a chain has */
 
 typedef struct failure {
     int64_t number; /* of the launch */
@@ -119,6 +120,9 @@ int lw_open_device(int backend, lw_device *device) {
     watch_forks();
     if (lw_devices[backend]) {
         lose(lw_devices[backend], "reset() replaced it");
+        if (lw_devices[backend]->chain) {
+            lw_devices[backend]->settle(lw_devices[backend], NULL); /* releases what waits */
+        }
         lw_storage_trim(lw_devices[backend]);
     }
     lw_devices[backend] = device;
@@ -126,36 +130,32 @@ int lw_open_device(int backend, lw_device *device) {
     return 0;
 }
 
-/* Notes what a launch depends on: the earlier launches that wrote its operands, and its results if they existed before.
- * Returns a lost device that has one of these, or NULL. Operands on other devices have been copied. */
-static const lw_device *note_reads(const lw_device *device, const lw_plan *plan, lw_tensor *const *results,
-                                   launch *launch) {
-    const lw_storage *storages[MAX_READS] = {NULL};
-    for (int i = 0; i < plan->operation->input_count; i++) {
-        const lw_operand *operand = &plan->operands[i];
-        storages[i] = operand->data && operand->tensor ? operand->tensor->storage : NULL;
-    }
-    for (int i = 0; i < plan->result_count; i++) {
-        storages[LW_MAX_INPUTS + i] = results[i]->storage;
-    }
-    for (int i = 0; i < MAX_READS; i++) {
-        if (storages[i] && storages[i]->device != device) {
-            return storages[i]->device;
-        }
-        launch->reads[i] = storages[i] ? storages[i]->written : 0;
-    }
-    return NULL;
+/* What is launched: a plan, or a chain. */
+typedef struct work {
+    const lw_plan *plan;
+    char *const *outputs;
+    const lw_chain *chain;
+    int64_t kernel; /* that runs the chain */
+} work;
+
+static lw_status start(lw_device *device, const work *work, int64_t number) {
+    return work->plan ? device->launch(device, work->plan, work->outputs, number)
+                      : device->launch_chain(device, work->chain, work->kernel, number);
 }
 
-int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results) {
-    if (!lw_has_kernel(plan)) { /* only of put, copy and astype, which every device has to have */
-        return lw_refuse(LW_BACKEND_ERROR, "expected a device with a kernel for these dtypes, got %s", device->name);
-    }
+/* Launches what reads the first `read_count` storages and writes the others, some of which may be NULL. A launch also
+ * depends on what wrote its results before. */
+static int launch_work(lw_device *device, const work *work, lw_storage *const *storages, int read_count, int count) {
     lw_flight *flight = device->flight;
     launch next = {.number = flight->last + 1};
-    const lw_device *lost = note_reads(device, plan, results, &next);
-    if (lost) {
-        return lw_check_device(lost, LW_DEVICE_ERROR);
+    int reads = 0;
+    for (int i = 0; i < count; i++) {
+        if (storages[i] && storages[i]->device != device) { /* a lost one: operands on other devices were copied */
+            return lw_check_device(storages[i]->device, LW_DEVICE_ERROR);
+        }
+        if (storages[i] && storages[i]->written && reads < MAX_READS) {
+            next.reads[reads++] = storages[i]->written;
+        }
     }
     launch *launches = with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
     if (!launches) {
@@ -163,10 +163,6 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
     }
     flight->launches = launches;
     flight->last++;
-    char *outputs[LW_MAX_RESULTS];
-    for (int i = 0; i < plan->result_count; i++) {
-        outputs[i] = results[i]->data;
-    }
     const failure *earlier = inherited(device, &next);
     if (earlier && !device->is_lost) {
         failure failed = *earlier;
@@ -174,16 +170,59 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results)
         add_failure(device, failed);
     } else {
         launches[flight->launch_count++] = next; /* now, as the device may flush, and the launch fail, at once */
-        if (lw_check_device(device, device->launch(device, plan, outputs, next.number)) < 0) {
+        if (lw_check_device(device, start(device, work, next.number)) < 0) {
             size_t last = flight->launch_count - 1; /* of another thread, if that launched while a batch was played */
             flight->launch_count -= flight->launch_count && flight->launches[last].number == next.number;
             return -1;
         }
     }
-    for (int i = 0; i < plan->result_count; i++) {
-        results[i]->storage->written = next.number;
+    for (int i = read_count; i < count; i++) {
+        storages[i]->written = next.number;
     }
     return 0;
+}
+
+int lw_launch(lw_device *device, const lw_plan *plan, lw_storage *const *storages, char *const *outputs) {
+    if (!lw_has_kernel(plan)) { /* only of put, copy and astype, which every device has to have */
+        return lw_refuse(LW_BACKEND_ERROR, "expected a device with a kernel for these dtypes, got %s", device->name);
+    }
+    work work = {.plan = plan, .outputs = outputs};
+    return launch_work(device, &work, storages, LW_MAX_INPUTS, LW_MAX_INPUTS + plan->result_count);
+}
+
+int lw_launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, lw_storage *const *storages,
+                    int read_count, int count) {
+    work work = {.chain = chain, .kernel = kernel};
+    return launch_work(device, &work, storages, read_count, count);
+}
+
+int lw_fail_storage(lw_device *device, lw_storage *storage) {
+    int is_interrupt = !PyErr_ExceptionMatches(PyExc_Exception);
+    int is_memory = !is_interrupt && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR));
+    failure failed = {.number = ++device->flight->last, .error = is_memory ? LW_OUT_OF_MEMORY_ERROR : LW_DEVICE_FAULT};
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    storage->written = failed.number;
+    if (is_interrupt) {
+        snprintf(failed.message, sizeof failed.message, "Ctrl-C interrupted it");
+        add_failure(device, failed);
+        PyErr_Restore(type, error, traceback);
+        return -1;
+    }
+    lw_copy_text(error, failed.message, sizeof failed.message);
+    add_failure(device, failed);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return 0;
+}
+
+int lw_check_written(const lw_device *device, int64_t number) {
+    const failure *failed = find_failure(device, number);
+    if (device->is_lost || !failed) {
+        return device->is_lost ? lw_check_device(device, LW_DEVICE_ERROR) : 0;
+    }
+    return lw_refuse(failed->error, "%s failed: %s", device->name, failed->message);
 }
 
 /* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing
@@ -192,6 +231,9 @@ static PyObject *synchronize(PyObject *module, PyObject *name) {
     (void)module;
     int backend = lw_parse_backend(name);
     lw_device *device = backend < 0 ? NULL : lw_devices[backend];
+    if (device && device->chain && device->settle(device, NULL) < 0) {
+        return NULL;
+    }
     lw_storage *storage = device ? lw_storage_new(sizeof(int32_t), device) : NULL;
     int32_t word;
     lw_status status = storage ? device->read(device, &word, storage->data, sizeof word) : LW_OK;
@@ -214,12 +256,16 @@ int lw_upload(const lw_tensor *to, const void *from) {
 }
 
 int lw_download(void *to, const lw_operand *from) {
-    const lw_storage *storage = from->tensor->storage;
+    lw_storage *storage = from->tensor->storage;
     lw_device *device = storage->device;
+    if ((device->chain && device->settle(device, NULL) < 0) || lw_settle(storage) < 0) {
+        return -1;
+    }
+    const char *data = from->data == (const char *)storage ? storage->data : from->data; /* see lw_settle_operand() */
     lw_flight *flight = device->flight;
     int64_t last = flight->last, written = storage->written; /* now, as other threads may launch while this one reads */
     lw_readbacks++;
-    lw_status status = device->read(device, to, from->data, (size_t)(from->size * lw_item_size(from->dtype)));
+    lw_status status = device->read(device, to, data, (size_t)(from->size * lw_item_size(from->dtype)));
     if (lw_check_device(device, status) < 0) {
         return -1;
     }
@@ -230,6 +276,5 @@ int lw_download(void *to, const lw_operand *from) {
         }
     }
     flight->launch_count = kept;
-    const failure *failed = find_failure(device, written);
-    return failed ? lw_refuse(failed->error, "%s failed: %s", device->name, failed->message) : 0;
+    return lw_check_written(device, written);
 }

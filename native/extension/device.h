@@ -9,6 +9,8 @@ typedef struct lw_plan lw_plan;
 typedef struct lw_pool lw_pool;
 typedef struct lw_device lw_device;
 typedef struct lw_flight lw_flight;
+typedef struct lw_chain lw_chain;
+typedef struct lw_storage lw_storage;
 
 /* What goes wrong is reported by a status: LW_NO_MEMORY or LW_DEVICE_ERROR, with a message in lw_device.message, or
  * LW_INTERRUPTED with an error of Python set. After a loss, is_lost is set, and every function but `release` returns
@@ -29,13 +31,21 @@ struct lw_device {
      * the launch fails later, the device calls lw_fail_launch() with its number. */
     lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number);
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
+    /* Optional, for devices that run a chain (chain.h) as one kernel. `fuse` returns the number of the kernel for a
+     * chain, 0 if there is none, or -1 with an error set after Ctrl-C. `launch_chain` runs it, as `launch` does. */
+    int64_t (*fuse)(lw_device *device, const lw_chain *chain);
+    lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t kernel, int64_t number);
 
     int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
     size_t max_block;       /* bytes of the largest block; 0 without a limit */
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
     int is_lost;
     char message[400];
-    /* for storage.c and device.c */
+    /* for storage.c, device.c and chain.c */
     lw_pool *pool;
     lw_flight *flight;
+    lw_chain *chain;  /* that waits, or NULL */
+    lw_chain *ending; /* list of chains that are being launched */
+    /* Ends the chain. Then the storage, unless it is NULL, is not pending. Returns -1 with an error set on failure. */
+    int (*settle)(lw_device *device, const lw_storage *storage);
 };

@@ -1,6 +1,7 @@
 /* Executes plans: makes the results, brings operands into the form that the kernel reads, runs the kernel. Copies and
  * casts are plans, too. */
 #include "execute.h"
+#include "chain.h"
 #include "devices.h"
 #include "lanewise_operations.h"
 #include "python.h"
@@ -60,6 +61,35 @@ static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
 /* Replaces an operand by the copy that its plan states. Changes only what the kernel reads, the data. */
 static __attribute__((noinline)) int copy_operand(const lw_plan *plan, lw_operand *operand);
 
+/* Launches a plan on a device, or appends it to a chain. */
+static int launch(lw_device *device, lw_plan *plan, lw_tensor *const *results) {
+    lw_storage *storages[LW_MAX_INPUTS + LW_MAX_RESULTS] = {NULL};
+    char *outputs[LW_MAX_RESULTS];
+    if (plan->is_chained) {
+        return lw_append_to_chain(plan, results[0]);
+    }
+    if (device->chain && device->settle(device, NULL) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        lw_operand *operand = &plan->operands[i];
+        if (operand->data && operand->tensor) {
+            if (lw_settle_operand(operand) < 0) {
+                return -1;
+            }
+            storages[i] = operand->tensor->storage;
+        }
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        if (lw_settle(results[i]->storage) < 0) {
+            return -1;
+        }
+        storages[LW_MAX_INPUTS + i] = results[i]->storage;
+        outputs[i] = results[i]->data;
+    }
+    return lw_launch(device, plan, storages, outputs);
+}
+
 static int run(lw_plan *plan, lw_tensor *const *results) {
     enum { FEW = 4096 }; /* so few steps take less than any threshold, however many bytes they move */
     const void *inputs[LW_MAX_INPUTS];
@@ -71,7 +101,7 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         inputs[i] = plan->operands[i].data;
     }
     if (lw_has_devices && lw_devices[plan->place.backend]) {
-        return lw_launch(lw_devices[plan->place.backend], plan, results);
+        return launch(lw_devices[plan->place.backend], plan, results);
     }
     for (int i = 0; i < plan->result_count; i++) {
         outputs[i] = results[i]->data;
@@ -89,6 +119,7 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     plan->dtype = (int8_t)dtype;
     plan->place = plan->home = place;
     plan->result_count = 1;
+    plan->is_chained = 0;
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
 }
 
@@ -216,16 +247,30 @@ static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
     return done;
 }
 
+static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
+    int64_t bytes = result->size * lw_item_size(plan->dtype);
+    int backend = plan->place.backend, committed = plan->place.committed;
+    if (!plan->is_chained) {
+        return lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes, backend,
+                                       committed);
+    }
+    lw_storage *storage = lw_storage_defer(bytes, lw_devices[backend]);
+    lw_tensor *tensor = storage ? lw_tensor_from_storage(storage, storage->data, plan->dtype, result->ndim,
+                                                         result->shape, result->strides, backend, committed)
+                                : NULL;
+    if (tensor) {
+        storage->owner = tensor;
+    }
+    return tensor;
+}
+
 PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
     lw_device *home = out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->home.backend];
     int is_home = home == lw_devices[plan->place.backend], is_done = 1;
+    plan->is_chained = (uint8_t)(!(out && is_home) && lw_has_devices && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
-        const lw_result *result = &plan->results[i];
-        results[i] = out && is_home ? check_out(plan, out)
-                                    : lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides,
-                                                              result->size * lw_item_size(plan->dtype),
-                                                              plan->place.backend, plan->place.committed);
+        results[i] = out && is_home ? check_out(plan, out) : new_result(plan, &plan->results[i]);
         is_done = results[i] != NULL;
     }
     is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);

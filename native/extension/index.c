@@ -97,6 +97,9 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
         lw_raise(LW_INDEX_ERROR, "expected at most one Ellipsis (...), got %d", ellipses);
         return LW_FAILED;
     }
+    if (lw_settle(tensor->storage) < 0) {
+        return LW_FAILED;
+    }
     int axis = 0;
     result->data = tensor->data;
     result->ndim = 0;

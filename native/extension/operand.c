@@ -193,7 +193,8 @@ int lw_convert_operand(lw_operand *operand, int dtype) {
 
 int lw_overlaps(const lw_tensor *written, const lw_operand *operand) {
     if (!operand->data || operand->weakness != LW_STRONG || operand->owned || operand->is_copied ||
-        operand->size == 0 || written->size == 0) {
+        operand->size == 0 || written->size == 0 ||
+        (lw_device_of(operand) && operand->tensor->storage != written->storage)) {
         return 0;
     }
     const char *low, *high, *written_low, *written_high;

@@ -114,6 +114,18 @@ int lw_convert_operand(lw_operand *operand, int dtype);
  * the copy. */
 int lw_copy_operand(lw_operand *operand, int dtype);
 
+/* Ends the chain that computes an operand, if it is pending. From then on, its data are where the device has them. */
+static inline int lw_settle_operand(lw_operand *operand) {
+    lw_storage *storage = operand->tensor ? operand->tensor->storage : NULL;
+    if (storage && operand->data == (const char *)storage) { /* it was read while the storage was pending */
+        if (lw_settle(storage) < 0) {
+            return -1;
+        }
+        operand->data = storage->data;
+    }
+    return 0;
+}
+
 /* Returns whether the memory ranges of a tensor that is written and of an operand that is read meanwhile intersect. The
  * ranges may intersect even if the two share no element, because a strided operand has gaps between its elements. */
 int lw_overlaps(const lw_tensor *written, const lw_operand *operand);

@@ -58,6 +58,7 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
     lw_outcome outcome = LW_DONE;
     plan->operation = operation;
     plan->result_count = 1;
+    plan->is_chained = 0;
     for (int i = 0; i < count; i++) {
         operands[i].data = NULL;
         operands[i].has_view = 0;

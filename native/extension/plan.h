@@ -30,7 +30,8 @@ struct lw_plan {
     int16_t kernel; /* index in lw_kernels */
     int8_t dtype;   /* of the results */
     int8_t result_count;
-    int64_t steps; /* how often the innermost loop of the kernel runs; contracts/kinds.yaml says what a step is */
+    uint8_t is_chained; /* whether the launch may wait in a chain */
+    int64_t steps;      /* how often the innermost loop of the kernel runs; contracts/kinds.yaml says what a step is */
     lw_operand operands[LW_MAX_INPUTS];
     lw_result results[LW_MAX_RESULTS];
     lw_scalar parameters[LW_MAX_PARAMETERS];

@@ -2,6 +2,7 @@
 #include "python.h"
 #include "errors.h"
 #include "lanewise.h"
+#include <stdio.h>
 
 /* These objects live until the process ends, like the Tensor type and the kernels. */
 static PyObject *hooks;
@@ -81,4 +82,12 @@ PyObject *lw_int_tuple(int count, const int64_t *values) {
         }
     }
     return tuple;
+}
+
+void lw_copy_text(PyObject *object, char *message, size_t size) {
+    PyObject *text = object ? PyObject_Str(object) : NULL;
+    const char *characters = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    snprintf(message, size, "%s", characters ? characters : "no message");
+    PyErr_Clear();
+    Py_XDECREF(text);
 }

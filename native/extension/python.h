@@ -19,3 +19,6 @@ PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first,
 int lw_parse_dtype(PyObject *object);
 
 PyObject *lw_int_tuple(int count, const int64_t *values);
+
+/* Copies the text of an object to `message`, cut off if it is long. Clears any error. */
+void lw_copy_text(PyObject *object, char *message, size_t size);

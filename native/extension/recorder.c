@@ -6,6 +6,7 @@
 #include "recorder.h"
 #include "devices.h"
 #include "errors.h"
+#include "python.h"
 #include "storage.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,22 +17,13 @@ static lw_status fail(lw_recorder *recorder, lw_status status, const char *messa
     return status;
 }
 
-/* Copies the text of an object to `message`, cut off if it is long. */
-static void copy_text(PyObject *object, char *message, size_t size) {
-    PyObject *text = object ? PyObject_Str(object) : NULL;
-    const char *characters = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    snprintf(message, size, "%s", characters ? characters : "no message");
-    PyErr_Clear();
-    Py_XDECREF(text);
-}
-
 /* Sets is_lost if the player says that the device is lost. Must be called with no error set. */
 static void check_loss(lw_recorder *recorder) {
     lw_device *device = &recorder->device;
     PyObject *lost = PyObject_GetAttrString(recorder->player, "lost");
     if (lost && PyObject_IsTrue(lost) > 0 && !device->is_lost) {
         device->is_lost = 1;
-        copy_text(lost, device->message, sizeof device->message);
+        lw_copy_text(lost, device->message, sizeof device->message);
         recorder->count = 0;
     }
     PyErr_Clear();
@@ -47,7 +39,7 @@ static lw_status player_failed(lw_recorder *recorder) {
     lw_status status = PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR)) ? LW_NO_MEMORY : LW_DEVICE_ERROR;
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
-    copy_text(error, recorder->device.message, sizeof recorder->device.message);
+    lw_copy_text(error, recorder->device.message, sizeof recorder->device.message);
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(traceback);
@@ -78,6 +70,7 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
 void lw_recorder_free(lw_recorder *recorder) {
     Py_DECREF(recorder->player);
     Py_DECREF(recorder->lock);
+    free(recorder->chains);
     free(recorder);
 }
 
@@ -104,7 +97,7 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
         PyErr_Clear(); /* of something that is not a number */
         if (position >= 0 && position < count) {
             char message[sizeof recorder->device.message];
-            copy_text(PyTuple_GetItem(failure, 1), message, sizeof message);
+            lw_copy_text(PyTuple_GetItem(failure, 1), message, sizeof message);
             lw_fail_launch(&recorder->device, launches[position], LW_DEVICE_FAULT, message);
         }
     }
@@ -306,4 +299,18 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
     memcpy(recorder->parameters[position], parameters, sizeof recorder->parameters[0]);
     recorder->launches[position] = launch;
     return recorder->count == LW_BATCH ? lw_recorder_flush(&recorder->device) : LW_OK;
+}
+
+int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length) {
+    lw_status status = lock(recorder);
+    int is_ready = 0;
+    if (status == LW_OK) {
+        PyObject *bytes = PyBytes_FromStringAndSize((const char *)key, (Py_ssize_t)length);
+        PyObject *answer =
+            bytes ? PyObject_CallMethod(recorder->player, "compile", "LO", (long long)number, bytes) : NULL;
+        is_ready = answer && PyObject_IsTrue(answer) > 0;
+        Py_XDECREF(bytes);
+        status = unlock(recorder, check_played(recorder, answer));
+    }
+    return status == LW_INTERRUPTED ? -2 : status == LW_OK ? is_ready : -1;
 }

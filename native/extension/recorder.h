@@ -50,6 +50,8 @@ typedef struct lw_limits {
     int64_t cache;   /* bytes of freed buffers that are kept */
 } lw_limits;
 
+typedef struct lw_known_chain lw_known_chain;
+
 typedef struct lw_recorder {
     lw_device device; /* must be first; its functions cast */
     lw_limits limits;
@@ -61,6 +63,7 @@ typedef struct lw_recorder {
     lw_dispatch dispatches[LW_BATCH];
     uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
     int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
+    lw_known_chain *chains;     /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
     uint32_t *released;         /* numbers of the blocks to destroy after this batch */
     size_t released_count, released_capacity;
 } lw_recorder;
@@ -75,6 +78,10 @@ LW_HIDDEN void lw_recorder_release(lw_device *device, char *data, size_t bytes);
 LW_HIDDEN lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes);
 LW_HIDDEN lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t bytes);
 LW_HIDDEN lw_status lw_recorder_flush(lw_device *device);
+
+/* Asks the player for the kernel of a chain, described by a key (webgpu_chain.c). Returns 1 if it can be played from
+ * now on, under this number, 0 if it will be, -1 if it cannot be compiled, or -2 with an error set after Ctrl-C. */
+int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length);
 
 /* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
  * when it is full. */

@@ -36,7 +36,7 @@ struct lw_pool {
 
 static lw_pool host_pool = {.cache = &lw_memory_cache};
 static int cache_limit_is_known; /* of the host */
-int64_t lw_uploads, lw_readbacks, lw_dispatches, lw_submissions;
+int64_t lw_uploads, lw_readbacks, lw_dispatches, lw_submissions, lw_chains_compiled, lw_chains_run;
 
 static lw_pool *pool_of(const lw_device *device) { return device ? device->pool : &host_pool; }
 
@@ -246,10 +246,33 @@ lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *own
     if (!storage) {
         return raise_no_memory(NULL, sizeof *storage);
     }
-    *storage = (lw_storage){.references = 1, .data = data, .bytes = bytes, .read_only = read_only, .size_class = -1};
+    *storage =
+        (lw_storage){.references = 1, .data = data, .bytes = bytes, .read_only = read_only, .size_class = LW_BORROWED};
     storage->release = release;
     storage->owner = owner;
     return storage;
+}
+
+lw_storage *lw_storage_defer(int64_t bytes, lw_device *device) {
+    lw_storage *storage = malloc(sizeof *storage);
+    if (!storage) {
+        return raise_no_memory(NULL, sizeof *storage);
+    }
+    *storage = (lw_storage){.references = 1, .device = device, .bytes = (size_t)bytes, .size_class = LW_PENDING};
+    storage->data = (char *)storage;
+    return storage;
+}
+
+int lw_storage_allocate(lw_storage *storage) {
+    lw_storage *block = lw_storage_new((int64_t)storage->bytes, storage->device);
+    if (!block) {
+        return -1;
+    }
+    storage->data = block->data;
+    storage->bytes = block->bytes;
+    storage->size_class = block->size_class;
+    free(block); /* the storage itself takes its place */
+    return 0;
 }
 
 void lw_storage_release(lw_storage *storage) {
@@ -258,7 +281,9 @@ void lw_storage_release(lw_storage *storage) {
     }
     int index = storage->size_class;
     if (index < 0) {
-        storage->release(storage);
+        if (index == LW_BORROWED) {
+            storage->release(storage);
+        }
         free(storage);
         return;
     }
@@ -329,7 +354,9 @@ static PyObject *memory_stats(PyObject *module, PyObject *name) {
                          lw_uploads,
                          lw_readbacks,
                          lw_dispatches,
-                         lw_submissions};
+                         lw_submissions,
+                         lw_chains_compiled,
+                         lw_chains_run};
     return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
 }
 

@@ -83,6 +83,11 @@ lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, in
 }
 
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides) {
+    ptrdiff_t offset = data - base->data;
+    if (lw_settle(base->storage) < 0) {
+        return NULL;
+    }
+    data = base->data + offset; /* the base may just have got its memory */
     base->storage->references++;
     lw_tensor *view =
         lw_tensor_from_storage(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);

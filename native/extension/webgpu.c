@@ -43,17 +43,17 @@ static const uint8_t *kernels_with_shader(void) {
     return exists;
 }
 
-/* open_webgpu(player, groups, buffer, budget, cache): makes a device that of the backend wgpu. The numbers are those of
- * lw_limits. */
+/* open_webgpu(player, groups, buffer, budget, cache, fuses): makes a device that of the backend wgpu. The numbers are
+ * those of lw_limits, and whether chains are run as one kernel. */
 static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    long long numbers[4] = {0};
-    for (int i = 0; i < 4 && count == 5; i++) {
+    long long numbers[5] = {0};
+    for (int i = 0; i < 5 && count == 6; i++) {
         numbers[i] = PyLong_AsLongLong(arguments[i + 1]);
     }
-    if (count != 5 || PyErr_Occurred()) {
+    if (count != 6 || PyErr_Occurred()) {
         PyErr_Clear();
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget, cache)");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget, cache, fuses)");
     }
     lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2], numbers[3]};
     lw_recorder *recorder = lw_recorder_new(arguments[0], &limits);
@@ -70,7 +70,8 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
                                    .cache_limit = limits.cache,
                                    .max_block = limits.buffer,
                                    .kernels = kernels_with_shader()};
-    if (lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
+    if ((numbers[4] && lw_webgpu_begin_chains(recorder) < 0) ||
+        lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
         lw_recorder_free(recorder);
         return NULL;
     }

@@ -21,11 +21,11 @@ lw_status lw_webgpu_record_invocations(lw_webgpu_launch *launch, int64_t count) 
     return lw_webgpu_record_groups(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
 }
 
-void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t *scalars) {
-    const lw_operation *operation = plan->operation;
-    for (int i = 0, position = 0; i < operation->parameter_count && position < LW_WGSL_OPERANDS; i++) {
+int lw_webgpu_encode_scalars(const lw_operation *operation, const lw_scalar *parameters, uint32_t *scalars) {
+    int position = 0;
+    for (int i = 0; i < operation->parameter_count && position < LW_WGSL_OPERANDS; i++) {
         if (operation->parameters[i].type <= LW_PARAMETER_CHOICE) {
-            const lw_scalar *value = &plan->parameters[position];
+            const lw_scalar *value = &parameters[position];
             float rounded = (float)value->f;
             if (operation->parameters[i].type == LW_PARAMETER_FLOAT) {
                 memcpy(&scalars[position], &rounded, sizeof rounded);
@@ -35,6 +35,7 @@ void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t *scalars) {
             position++;
         }
     }
+    return position;
 }
 
 uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]) {

@@ -25,6 +25,9 @@ typedef lw_status lw_webgpu_launcher(lw_webgpu_launch *launch);
 lw_webgpu_launcher lw_webgpu_elementwise, lw_webgpu_reduction, lw_webgpu_rows, lw_webgpu_matrix, lw_webgpu_window,
     lw_webgpu_attention, lw_webgpu_rotation, lw_webgpu_gather, lw_webgpu_search, lw_webgpu_creation;
 
+/* Lets a new recorder run chains as one kernel. Returns 0, or -1 with an error set. */
+int lw_webgpu_begin_chains(lw_recorder *recorder);
+
 /* Records the dispatch. */
 lw_status lw_webgpu_record(lw_webgpu_launch *launch);
 /* Records the dispatch with a workgroup for each `count`, but not more than the device allows: kernels loop. */
@@ -35,8 +38,9 @@ uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups);
 /* Binds the operands, and fills in the offsets of the inputs. Returns that of the result. `numbers` is where inputs
  * that are numbers go, or NULL if there are none. */
 uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]);
-/* Encodes the parameters of the operation: floats as float32, all others as int32. */
-void lw_webgpu_encode_scalars(const lw_plan *plan, uint32_t scalars[LW_WGSL_OPERANDS]);
+/* Encodes the parameters of an operation: floats as float32, all others as int32. Returns how many there are. */
+int lw_webgpu_encode_scalars(const lw_operation *operation, const lw_scalar *parameters,
+                             uint32_t scalars[LW_WGSL_OPERANDS]);
 /* Sets the message of the error of a launch that is refused. Returns LW_DEVICE_ERROR. */
 lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message);
 lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch);

@@ -110,7 +110,7 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
         return lw_webgpu_refuse_size(launch);
     }
     launch->parameters[launch->plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
-    lw_webgpu_encode_scalars(plan, parameters->scalars);
+    lw_webgpu_encode_scalars(plan->operation, plan->parameters, parameters->scalars);
     parameters->m = (uint32_t)m;
     parameters->n = (uint32_t)n;
     parameters->k = (uint32_t)k;
@@ -153,7 +153,7 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
         return lw_webgpu_refuse_size(launch);
     }
     launch->parameters[launch->plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
-    lw_webgpu_encode_scalars(launch->plan, parameters->scalars);
+    lw_webgpu_encode_scalars(launch->plan->operation, launch->plan->parameters, parameters->scalars);
     for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
         for (int axis = 0; axis < 4; axis++) {
             parameters->strides[i][axis] = (uint32_t)layout->strides[i][axis];

@@ -61,7 +61,7 @@ static lw_status lay_out(lw_webgpu_launch *launch) {
         return lw_webgpu_refuse_size(launch);
     }
     parameters->offsets[inputs] = lw_webgpu_bind(launch, parameters->numbers);
-    lw_webgpu_encode_scalars(plan, parameters->scalars);
+    lw_webgpu_encode_scalars(plan->operation, plan->parameters, parameters->scalars);
     parameters->count = (uint32_t)count;
     parameters->outer = (uint32_t)(layout->ndim - layout->inner);
     parameters->ndim = (uint32_t)layout->ndim;

@@ -307,7 +307,7 @@ def functions() -> dict[str, list[Any]]:
         **{name: [()] for name in ("default_backend", "cpu_features", "abi_version")},
         **{name: [()] for name in ("signature", "empty_cache", "reset_peak_memory_stats", "memory_stats")},
         "set_default_backend": [(backend,), ("nothing",), (1,)],
-        "open_webgpu": [(None, 1, 1, 1, 1), (object(), "text", 1, 1, 1), (object(), 1, 2**70, 1, 1), ()],
+        "open_webgpu": [(None, 1, 1, 1, 1, 1), (object(), "text", 1, 1, 1, 1), (object(), 1, 2**70, 1, 1, 1), ()],
         "synchronize": [("scalar",), ("nothing",), (1,)],
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],

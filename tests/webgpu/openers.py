@@ -56,8 +56,10 @@ def real_player() -> Any:
     return Player(adapters()[0])
 
 
-def open_player(player: Any, groups: int, buffer: int = 0, budget: int = 0, cache: int = 2**28) -> None:
+def open_player(
+    player: Any, groups: int, buffer: int = 0, budget: int = 0, cache: int = 2**28, fuses: bool = False
+) -> None:
     """Makes a player that of the backend wgpu. The numbers are limits: of workgroups along each dimension of a
     dispatch, of the bytes of a buffer, of all buffers, and of freed memory that is kept. A buffer, or all of them, has
     no limit if the number is 0."""
-    _ext.open_webgpu(player, groups, buffer, budget, cache)
+    _ext.open_webgpu(player, groups, buffer, budget, cache, fuses)

@@ -56,7 +56,8 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(lanewise.webgpu, "desktop", fake, raising=False)
     monkeypatch.setattr(hardware, "total_memory", lambda: MEMORY)
     monkeypatch.setattr(hardware, "free_memory", lambda: MEMORY // 2)
-    monkeypatch.delenv("LANEWISE_WGPU_MEMORY", raising=False)
+    for variable in ("LANEWISE_WGPU_MEMORY", "LANEWISE_FUSE"):
+        monkeypatch.delenv(variable, raising=False)
     return fake
 
 
@@ -85,15 +86,27 @@ def test_adapters_are_listed_best_first_and_described() -> None:
 def test_the_adapter_that_was_listed_is_opened(opened: list[tuple[Any, ...]], index: int | None) -> None:
     device = provider.devices()[index or 0]
     provider.open(None if index is None else device)
-    ((player, groups, buffer, budget, cache),) = opened
+    ((player, groups, buffer, budget, cache, fuses),) = opened
     assert player.adapter.info["device"] == device.name
-    assert (groups, buffer, budget) == (7, 4096, 0)
+    assert (groups, buffer, budget, fuses) == (7, 4096, 0, True)
     assert cache == (MEMORY // 16 if device.unified_memory else 4 * 2**30)
 
 
 def test_the_extension_takes_these_arguments() -> None:
     with pytest.raises(AttributeError, match="lock"):
-        _ext.open_webgpu(object(), 7, 4096, 0, 2**28)
+        _ext.open_webgpu(object(), 7, 4096, 0, 2**28, True)
+
+
+@pytest.mark.parametrize(("text", "fuses"), [("", True), ("0", False), (" off", False), ("1", True)])
+def test_chains_can_be_switched_off(
+    monkeypatch: pytest.MonkeyPatch, opened: list[tuple[Any, ...]], text: str, fuses: bool
+) -> None:
+    monkeypatch.setenv("LANEWISE_FUSE", text)
+    provider.open(None)
+    assert opened[0][5] is fuses
+    monkeypatch.setenv("LANEWISE_FUSE", "2")
+    with pytest.raises(ArgumentError, match="LANEWISE_FUSE: expected 1 or 0, got '2'"):
+        provider.open(None)
 
 
 @pytest.mark.parametrize("text", ["", " ", "1", " 123456789012 "])
@@ -162,7 +175,7 @@ def test_a_browser_has_a_module_of_its_own(
     provider.open(None)
     provider.open(None)
     (first, *limits), (second, *others) = opened
-    assert limits == others == [9, 1024, 0, 2**30]
+    assert limits == others == [9, 1024, 0, 2**30, True]
     assert (first.is_closed, second.is_closed) == (True, False)
 
 

@@ -157,7 +157,7 @@ def damaged(name: str) -> Any:
         shader = load(index)
         if shader.kernel != name:
             return shader
-        return shaders.Shader(name, shader.source + "fn wrong() { nonsense(); }", shader.inputs, shader.has_scratch)
+        return shaders.Shader(name, shader.source + "fn wrong() { nonsense(); }", shader.inputs, shader.outputs)
 
     return loaded
 

@@ -320,7 +320,7 @@ def test_a_kernel_that_does_not_compile(gpu: Runner, monkeypatch: pytest.MonkeyP
     def damaged(index: int) -> shaders.Shader:
         shader = load(index)
         source = shader.source.replace("fn main(", "fn main(nonsense", 1) if shader.kernel == "cosh_float32" else None
-        return shader if source is None else shaders.Shader(shader.kernel, source, shader.inputs, shader.has_scratch)
+        return shader if source is None else shaders.Shader(shader.kernel, source, shader.inputs, shader.outputs)
 
     switch.use(None)
     monkeypatch.setattr(shaders, "load", damaged)

@@ -1,0 +1,181 @@
+"""Makes the WGSL module of a chain of elementwise kernels from its key, which native/extension/webgpu_chain.c defines.
+
+An invocation computes four elements. The contracts' functions are called one after another; what is stored is bit for
+bit what kernels launched one by one would store, because intermediate results are rounded as if they were stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final
+
+from lanewise.webgpu import shaders
+
+__all__ = ["compose"]
+
+FLAT, SINGLE, STRIDED = range(3)  # patterns of buffers
+BUFFER: Final = 32  # added to the number of a buffer
+NUMBER: Final = 255
+FOUR: Final = ("u32", "vec2<u32>", "vec4<u32>", "vec4<u32>")  # four items, or two of 8 bytes, by the logarithm of size
+ITEM: Final = ("u32", "u32", "u32", "vec2<u32>")
+
+_FRAME: Final = """\
+struct Layout {{
+count: u32,
+words: array<vec4<u32>, 15>,
+}}
+struct Results {{
+{results}
+}}
+{bindings}
+fn element(i: u32{items}) -> Results {{
+{body}
+}}
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
+for (var i = id.x; 4u * i < lw.count; i += groups.x * 256u) {{
+{loads}
+{calls}
+{stores}
+}}
+}}
+"""
+
+
+@dataclass
+class _Buffer:
+    size: int  # the binary logarithm of an item's size in bytes
+    pattern: int
+    offset: str
+    strides: list[str] = field(default_factory=list)
+
+
+def compose(key: bytes) -> shaders.Shader:
+    """Returns the module for a key. Its inputs are the buffers that it reads, its outputs those that it writes."""
+    words = (f"lw.words[{i // 4}][{i % 4}]" for i in count())
+    buffers = [_Buffer(byte & 15, byte >> 4, "") for byte in key[2 : 2 + key[0]]]
+    for buffer in buffers:
+        buffer.offset = next(words)
+    extents = [next(words) for _ in range(key[1])]
+    for buffer in buffers:
+        buffer.strides = [next(words) for _ in extents] if buffer.pattern == STRIDED else []
+    lines = _strided(buffers, extents)
+    values: list[tuple[str, str]] = []  # the name and type of the result of each node
+    stored = []  # the value and the size of each result that is stored
+    rest = iter(key[2 + key[0] :])
+    for low in rest:
+        function = shaders.function(low + 256 * next(rest))
+        flags, parameters = next(rest), next(rest)
+        arguments = []
+        for reference, kind in zip([next(rest) for _ in range(function.inputs)], function.arguments, strict=False):
+            if reference < BUFFER:
+                arguments.append(_converted(*values[reference], kind))
+            elif reference == NUMBER:
+                number = f"vec2<u32>({next(words)}, {next(words)})" if kind == ITEM[3] else next(words)
+                arguments.append(_converted(number, ITEM[3] if kind == ITEM[3] else "u32", kind))
+            else:
+                size = buffers[reference - BUFFER].size
+                arguments.append(_converted(f"b{reference - BUFFER}", ITEM[size], kind))
+        given = [next(words) for _ in range(parameters)]
+        for position, kind in zip(function.parameters, function.arguments[function.inputs :], strict=True):
+            arguments.append(f"bitcast<{kind}>({given[position]})")
+        call = f"{function.name}({', '.join(arguments)})"
+        rounded = f"lw_rounded({call})" if function.result == "f32" else call
+        name = f"n{len(values)}"
+        lines.append(f"let {name} = {rounded};")
+        values.append((name, function.result))
+        if flags >> 4:
+            stored.append((_converted(name, function.result, ITEM[flags & 15]), flags & 15))
+    lines.append(f"return Results({', '.join(value for value, _ in stored)});")
+    text = _module(buffers, lines, [size for _, size in stored])
+    names = "".join(shaders.declared(text))
+    return shaders.Shader(f"a chain of {len(values)} kernels", names + text, len(buffers), len(stored))
+
+
+def _strided(buffers: list[_Buffer], extents: list[str]) -> list[str]:
+    """Returns the lines that read element i of the buffers that are not flat."""
+    lines = ["var rest = min(i, lw.count - 1u);"] if extents else []
+    for axis in reversed(range(len(extents))):
+        lines.append(f"let at{axis} = rest % {extents[axis]};")
+        lines.append(f"rest /= {extents[axis]};")
+    for number, buffer in enumerate(buffers):
+        if buffer.pattern != FLAT:
+            steps = "".join(f" + at{axis} * {stride}" for axis, stride in enumerate(buffer.strides))
+            lines.append(f"let o{number} = {buffer.offset}{steps};")
+            lines.append(f"let b{number} = {_item(number, buffer.size)};")
+    return lines
+
+
+def _item(number: int, size: int) -> str:
+    """Returns the item at a byte offset of a buffer of words."""
+    word = f"in{number}[o{number} >> 2u]"
+    if size == 3:
+        return f"vec2<u32>({word}, in{number}[(o{number} >> 2u) + 1u])"
+    bits = 8 << size
+    return word if size == 2 else f"({word} >> (o{number} % 4u * 8u)) & {hex((1 << bits) - 1)}u"
+
+
+def _converted(value: str, before: str, after: str) -> str:
+    """Converts a value between the type of its item and those that functions use."""
+    if before == after:
+        return value
+    if before == "bool":
+        return f"select(0u, 1u, {value})"
+    return f"({value} != 0u)" if after == "bool" else f"bitcast<{after}>({value})"
+
+
+def _module(buffers: list[_Buffer], body: list[str], stored: list[int]) -> str:
+    flat = [(number, buffer) for number, buffer in enumerate(buffers) if buffer.pattern == FLAT]
+    kinds = [("read", f"in{n}", FOUR[b.size] if b.pattern == FLAT else "u32") for n, b in enumerate(buffers)]
+    kinds += [("read_write", f"out{number}", FOUR[size]) for number, size in enumerate(stored)]
+    bindings = [
+        f"@group(0) @binding({place}) var<storage, {access}> {name}: array<{kind}>;"
+        for place, (access, name, kind) in enumerate(kinds)
+    ]
+    bindings.append(f"@group(0) @binding({len(kinds)}) var<uniform> lw: Layout;")
+    loads = []
+    for number, buffer in flat:
+        first = f"({buffer.offset} >> {min(buffer.size, 2) + 2}u) + i"
+        if buffer.size == 3:
+            first = f"({buffer.offset} >> 4u) + 2u * i"
+            loads.append(f"let w{number} = in{number}[{first} + 1u];")
+        loads.append(f"let v{number} = in{number}[{first}];")
+    calls = []
+    for c in range(4):
+        items = "".join(f", {_component(f'v{number}', f'w{number}', buffer.size, c)}" for number, buffer in flat)
+        calls.append(f"let e{c} = element(4u * i + {c}u{items});")
+    return _FRAME.format(
+        results="\n".join(f"r{number}: {ITEM[size]}," for number, size in enumerate(stored)),
+        bindings="\n".join(bindings),
+        items="".join(f", b{number}: {ITEM[buffer.size]}" for number, buffer in flat),
+        body="\n".join(body),
+        loads="\n".join(loads),
+        calls="\n".join(calls),
+        stores="\n".join(line for number, size in enumerate(stored) for line in _stores(number, size)),
+    )
+
+
+def _component(first: str, second: str, size: int, c: int) -> str:
+    """Returns item c of four that are in one vector, or if they have 8 bytes, in two."""
+    if size == 3:
+        return f"{(first, second)[c // 2]}.{('xy', 'zw')[c % 2]}"
+    if size == 2:
+        return f"{first}[{c}]"
+    word = f"{first}[{c // 2}]" if size == 1 else first
+    bits = 8 << size
+    return f"({word} >> {c * bits % 32}u) & {hex((1 << bits) - 1)}u"
+
+
+def _stores(number: int, size: int) -> Iterator[str]:
+    items = [f"e{c}.r{number}" for c in range(4)]
+    if size == 3:
+        yield f"out{number}[2u * i] = vec4<u32>({items[0]}, {items[1]});"
+        yield f"out{number}[2u * i + 1u] = vec4<u32>({items[2]}, {items[3]});"
+    elif size == 2:
+        yield f"out{number}[i] = vec4<u32>({', '.join(items)});"
+    elif size == 1:
+        yield f"out{number}[i] = vec2<u32>({items[0]} | ({items[1]} << 16u), {items[2]} | ({items[3]} << 16u));"
+    else:
+        yield f"out{number}[i] = {' | '.join(f'({item} << {8 * c}u)' for c, item in enumerate(items))};"

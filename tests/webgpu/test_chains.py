@@ -1,0 +1,508 @@
+"""Tests chains of elementwise launches, which run as one kernel from the second time on. The first time, their kernels
+run one by one, so each test compares both."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from generator.schema import Contract
+from harness import Runner, on_gpu
+from openers import Switch, real_player
+from recording import FakePlayer
+
+import lanewise as lw
+from lanewise import _ext
+from lanewise.errors import DeviceError, OutOfMemoryError
+from lanewise.webgpu import chains
+
+SPECIALS = {
+    "bool": np.array([False, True]),
+    "int32": np.array([0, 1, -1, 2, 7, -(2**31), 2**31 - 1, 31], np.int32),
+    "int64": np.array([0, 1, -1, 2**40, -(2**63), 2**63 - 1, 5], np.int64),
+    "float16": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 65504, 0.1], np.float16),
+    "float32": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 3e38, 0.1, 7.0], np.float32),
+    "float64": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e300, 0.1], np.float64),
+}
+COUNT = 4 * 256 + 3  # more than a workgroup computes; the last vector is not full
+
+
+def counted(action: Callable[[], Any]) -> tuple[Any, dict[str, int]]:
+    """Returns what `action` returns, and by how much it changed each of the statistics."""
+    before = lw.memory_stats("wgpu")
+    result = action()
+    after = lw.memory_stats("wgpu")
+    return result, {name: after[name] - before[name] for name in after}
+
+
+def bits(result: Any) -> list[bytes]:
+    results = result if isinstance(result, tuple) else (result,)
+    return [np.array(each).tobytes() for each in results]
+
+
+def fused(action: Callable[[], Any], runs: int = 1) -> Any:
+    """Runs `action` three times, and asserts that the results have the same bits, and that all but the first time ran
+    the expected number of chains as one kernel each. Returns the last result."""
+    first = bits(action())
+    for _ in range(2):
+        result, change = counted(action)
+        again, late = counted(lambda result=result: bits(result))
+        assert change["chains_run"] + late["chains_run"] == runs
+        assert again == first
+    return result
+
+
+@pytest.fixture(autouse=True)
+def fresh(request: pytest.FixtureRequest, switch: Switch) -> None:
+    """Opens a new device, which has not seen any chain."""
+    if "gpu" in request.fixturenames:
+        request.getfixturevalue("gpu")
+        switch.use(None)
+
+
+def floats(*values: float) -> lw.Tensor:
+    return on_gpu(values, np.float32)
+
+
+def random(dtype: str, seed: int, shape: tuple[int, ...] = (COUNT,)) -> np.ndarray:
+    """Returns an array of numbers, among them all special ones."""
+    generator = np.random.default_rng(seed)
+    specials = SPECIALS[dtype]
+    array = generator.choice(specials, shape)
+    if specials.dtype.kind == "f":
+        ordinary = (generator.standard_normal(shape) * 3).astype(specials.dtype)
+        array = np.where(generator.random(shape) < 0.9, ordinary, array)
+    return array
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and contract.fallback is None)
+def test_each_operation(gpu: Runner, contract: Contract) -> None:
+    """In a chain, each kernel stores the bits that it stores by itself."""
+    function = getattr(lw, contract.operation, None)
+    if function is None or any(each.required for each in contract.parameters):
+        pytest.skip("not called like the others")
+    dtypes = sorted({kernel.dtype for kernel in contract.kernels if kernel.dtype in SPECIALS}) or ["float32", "bool"]
+    for dtype in dtypes:
+        inputs = [on_gpu(random(each.dtype or dtype, seed)) for seed, each in enumerate(contract.inputs)]
+
+        def action(inputs: list[lw.Tensor] = inputs) -> tuple[lw.Tensor, ...]:
+            result = function(*inputs)
+            return result, result != result
+
+        fused(action)
+
+
+@pytest.mark.parametrize("before", SPECIALS)
+@pytest.mark.parametrize("after", SPECIALS)
+def test_each_cast(gpu: Runner, before: str, after: str) -> None:
+    x = on_gpu(random(before, 1) if before[0] in "bi" or after[0] == "f" else np.arange(-20, 20).astype(before))
+    fused(lambda: ((y := x.copy()), y.astype(after)))
+
+
+def test_a_chain_is_one_dispatch_and_allocates_no_temporary(gpu: Runner) -> None:
+    x = on_gpu(random("float32", 1, (300, 70)))
+
+    def action() -> lw.Tensor:
+        return lw.gelu(x * 1.5 + 0.5) - x
+
+    action().tolist(), action().tolist()
+    gc.collect()
+    lw.empty_cache()
+    lw.reset_peak_memory_stats()
+    bytes_before = lw.memory_stats("wgpu")["peak_allocated_bytes"]
+    result, change = counted(action)
+    assert (change["dispatches"], change["num_allocs"]) == (0, 0)
+    _, change = counted(lambda: bits(result))
+    assert (change["dispatches"], change["submissions"], change["readbacks"]) == (1, 1, 1)
+    assert (change["num_allocs"], change["chains_run"], change["chains_compiled"]) == (1, 1, 0)
+    assert lw.memory_stats("wgpu")["peak_allocated_bytes"] - bytes_before <= 1.25 * x.nbytes
+
+
+def test_without_a_result_that_is_in_use_nothing_runs(gpu: Runner) -> None:
+    x = floats(1.0, 2.0)
+    for _ in range(3):
+        lw.exp(x + 1)
+        _, change = counted(lambda: lw.synchronize("wgpu"))
+        assert change["dispatches"] == 0
+
+
+def test_intermediate_results_in_use_are_stored(gpu: Runner) -> None:
+    x = on_gpu(np.random.default_rng(2).standard_normal(COUNT).astype(np.float32))
+
+    def action() -> tuple[lw.Tensor, ...]:
+        double = x * 2
+        shifted = double + 1
+        return double, lw.floor(shifted), shifted > 0
+
+    doubled, floored, positive = (np.array(each) for each in fused(action))
+    array = np.array(x)
+    np.testing.assert_array_equal(doubled, array * 2)
+    np.testing.assert_array_equal(floored, np.floor(array * 2 + 1))
+    np.testing.assert_array_equal(positive, array * 2 + 1 > 0)
+
+
+def test_products_are_not_contracted(gpu: Runner) -> None:
+    """x * x - (x * x, rounded) is 0; with a fused multiply-add it is not."""
+    x = on_gpu(np.random.default_rng(3).standard_normal(1000).astype(np.float32))
+    squares = x * x
+    squares.tolist()
+    assert not np.array(fused(lambda: x * x - squares)).any()
+
+
+@pytest.mark.parametrize("dtype", SPECIALS)
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 1023])
+def test_every_size_of_item_and_tail(gpu: Runner, dtype: str, count: int) -> None:
+    x, y = (on_gpu(random(dtype, seed, (count,))) for seed in (1, 2))
+    chosen, same = fused(lambda: ((z := lw.where(x != y, x, y)), z == x))
+    a, b = np.array(x), np.array(y)
+    expected = np.where(a != b, a, b)
+    np.testing.assert_array_equal(np.array(chosen), expected)
+    np.testing.assert_array_equal(np.array(same), expected == a)
+
+
+@pytest.mark.parametrize("dtype", SPECIALS)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[1 : 1 + 6 * 10].reshape((6, 10)),  # not at the start of a vector
+        lambda x: x[: 6 * 10].reshape((10, 6)).T,
+        lambda x: x[: 2 * 6 * 10 : 2].reshape((6, 10)),
+        lambda x: x[6 * 10 - 1 :: -1].reshape((6, 10)),
+        lambda x: x[7:17],  # broadcast
+        lambda x: x[7:13].reshape((6, 1)),
+        lambda x: x[9],
+    ],
+)
+def test_views(gpu: Runner, dtype: str, view: Callable[[Any], Any]) -> None:
+    array = random(dtype, 4, (200,))
+    flat, other = on_gpu(random(dtype, 5, (6, 10))), on_gpu(array)
+    chosen, same = fused(lambda: ((z := lw.where(flat != view(other), flat, view(other))), z == flat))
+    a, b = np.array(flat), view(array)
+    expected = np.where(a != b, a, b)
+    np.testing.assert_array_equal(np.array(chosen), expected)
+    np.testing.assert_array_equal(np.array(same), expected == a)
+
+
+def test_many_strided_operands(gpu: Runner) -> None:
+    """More than a kernel's parameters describe: the nodes run one by one."""
+    array = np.arange(2.0**4 * 4, dtype=np.float32).reshape((4, 2, 2, 2, 2))
+    orders = [(*np.roll((1, 2, 3, 4), k).tolist(), 0) for k in range(4)] + [(2, 1, 4, 3, 0), (4, 2, 1, 3, 0)]
+    views = [array.transpose(order) for order in orders]
+    tensor = on_gpu(array)
+    operands = [lw.permute_dims(tensor, order) for order in orders]
+    total = fused(lambda: sum(operands[1:], operands[0]), runs=0)
+    np.testing.assert_array_equal(np.array(total), sum(views))
+
+
+def test_the_longest_chain(gpu: Runner) -> None:
+    """32 launches make a chain; the next one begins another."""
+    x = on_gpu(np.arange(100, dtype=np.float32))
+
+    def action() -> lw.Tensor:
+        y = x
+        for _ in range(70):
+            y = -y
+        return y
+
+    np.testing.assert_array_equal(np.array(fused(action, runs=3)), np.arange(100))
+
+
+def test_as_many_buffers_as_a_kernel_can_have(gpu: Runner) -> None:
+    """8 buffers, results included. While operands are added, the sum so far and the new one are results in use."""
+    arrays = [np.full(50, float(i), np.float32) for i in range(20)]
+    operands = [on_gpu(each) for each in arrays]
+    for count, chain_count in ((6, 1), (11, 2), (16, 3)):
+        total = fused(lambda count=count: sum(operands[1:count], operands[0]), runs=chain_count)
+        np.testing.assert_array_equal(np.array(total), sum(arrays[:count]))
+        _, change = counted(lambda count=count: sum(operands[1:count], operands[0]).tolist())
+        assert change["dispatches"] == chain_count
+    results = fused(lambda: tuple(operands[0] + i for i in range(10)), runs=2)
+    for i, each in enumerate(results):
+        assert each.tolist() == [float(i)] * 50
+
+
+def test_many_numbers(gpu: Runner) -> None:
+    """Numbers are parameters: other ones do not need another kernel."""
+    x = on_gpu(np.arange(50, dtype=np.float32))
+
+    def action(factor: float) -> lw.Tensor:
+        y = x
+        for i in range(24):
+            y = lw.clip(y * factor, -1e6 - i, 1e6 + i)
+        return y
+
+    fused(lambda: action(1.0), runs=3)
+    result, change = counted(lambda: action(2.0).tolist())
+    assert change["chains_compiled"] == 0
+    expected = np.arange(50.0)
+    for i in range(24):
+        expected = np.clip(expected * 2, -1e6 - i, 1e6 + i)
+    assert result == expected.tolist()
+
+
+@pytest.mark.parametrize("write", ["item", "slice", "whole", "add", "out", "put", "view"])
+def test_a_write_to_an_input_comes_after_the_chain(gpu: Runner, write: str) -> None:
+    def action() -> tuple[lw.Tensor, ...]:
+        x = floats(1.0, 2.0, 3.0)
+        view = x[1:]
+        y = x * 2 + 1
+        if write == "item":
+            x[0] = 9
+        elif write == "slice":
+            x[1:] = 9
+        elif write == "whole":
+            x[...] = y
+        elif write == "add":
+            x += y
+        elif write == "out":
+            lw.add(y, 1, out=x)
+        elif write == "put":
+            x[lw.asarray([2, 0])] = y[:2]
+        else:
+            view *= 2
+        return x, y, y + x
+
+    fused(action, runs=1)
+    x, y, both = (each.tolist() for each in action())
+    assert y == [3, 5, 7]
+    expected = {
+        "item": [9, 2, 3], "slice": [1, 9, 9], "whole": [3, 5, 7], "add": [4, 7, 10], "out": [4, 6, 8],
+        "put": [5, 2, 3], "view": [1, 4, 6],
+    }  # fmt: skip
+    assert x == expected[write]
+    assert both == [a + b for a, b in zip(x, y, strict=True)]
+
+
+def test_a_pending_result_is_written(gpu: Runner) -> None:
+    def action() -> tuple[lw.Tensor, ...]:
+        x = floats(1.0, 2.0, 3.0)
+        y = x * 2 + 1
+        z = y - 1
+        y += 1
+        y[0] = 0
+        return y, z
+
+    y, z = fused(action)
+    assert (y.tolist(), z.tolist()) == ([0, 6, 8], [2, 4, 6])
+
+
+def test_views_of_pending_results(gpu: Runner) -> None:
+    def action() -> tuple[lw.Tensor, ...]:
+        y = on_gpu(np.arange(12.0, dtype=np.float32)) * 2 + 1
+        table = y.reshape((3, 4))
+        column = table.T[1]
+        column += 100
+        return y, table, column * 1, y[3:7] + 0
+
+    y, table, column, part = fused(action)
+    expected = np.arange(12) * 2 + 1.0
+    expected[1::4] += 100
+    for result, array in ((y, expected), (table, expected.reshape((3, 4))), (column, expected[1::4])):
+        np.testing.assert_array_equal(np.array(result), array)
+    np.testing.assert_array_equal(np.array(part), expected[3:7])
+
+
+def test_tensors_on_one_buffer(gpu: Runner) -> None:
+    x = on_gpu(np.arange(100.0, dtype=np.float32))
+    left, right = x[:48], x[48:96]
+    result = fused(lambda: left * right + left - right)
+    a, b = np.arange(48.0), np.arange(48.0, 96.0)
+    np.testing.assert_array_equal(np.array(result), a * b + a - b)
+
+
+def test_what_uses_a_pending_result_runs_it(gpu: Runner) -> None:
+    x = on_gpu(np.arange(1.0, 13.0, dtype=np.float32).reshape((3, 4)))
+    y = np.array(x) * 2 + 1
+
+    def pending() -> lw.Tensor:
+        return x * 2 + 1
+
+    for _ in range(3):
+        assert lw.sum(pending()).item() == y.sum()
+        np.testing.assert_array_equal(np.array(pending() @ pending().T), y @ y.T)
+        np.testing.assert_array_equal(np.array(lw.max(pending(), axis=0)), y.max(0))
+        assert pending()[1, 2].item() == y[1, 2] and float(pending()[0, 0]) == y[0, 0]
+        assert lw.sort(pending()).tolist() == y.tolist()  # on the CPU
+        np.testing.assert_array_equal(np.array(lw.concat([pending(), pending()])), np.concatenate([y, y]))
+        np.testing.assert_array_equal(np.array(pending().to("cpu") + 1), y + 1)
+        assert repr(pending()) == repr(lw.asarray(y.astype(np.float32)).to("wgpu"))
+        np.testing.assert_array_equal(np.array(lw.take(pending(), lw.asarray([2, 0]), axis=0)), y[[2, 0]])
+
+
+def test_a_chain_in_use_by_another_thread(gpu: Runner) -> None:
+    """Results that one thread computes are read by others while it goes on."""
+    x = on_gpu(np.arange(64.0, dtype=np.float32))
+    wrong: list[Any] = []
+
+    def read(tensor: lw.Tensor, factor: int) -> None:
+        if tensor.tolist() != [i * factor + 1.0 for i in range(64)]:
+            wrong.append(factor)
+
+    threads = []
+    for factor in range(60):
+        result = x * factor + 1
+        threads.append(threading.Thread(target=read, args=(result, factor)))
+        threads[-1].start()
+        other = x - factor
+    assert other.tolist()[0] == -59
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_memory_stays_flat(gpu: Runner) -> None:
+    x = on_gpu(np.ones(1000, np.float32))
+    sizes = set()
+    for _ in range(20):
+        y = x
+        for _ in range(100):
+            y = (y + 1) * 0.5
+        y.tolist()
+        sizes.add(lw.memory_stats("wgpu")["reserved_bytes"])
+    assert len(sizes) <= 2
+
+
+def test_without_chains(gpu: Runner, switch: Switch) -> None:
+    player = real_player()
+    switch.use(lambda: _ext.open_webgpu(player, player.max_groups, player.max_buffer, 0, 2**28, False))
+    x = floats(1.0, 2.0)
+    for _ in range(3):
+        _, change = counted(lambda: (x * 2 + 1).tolist())
+        assert (change["dispatches"], change["chains_run"], change["chains_compiled"]) == (2, 0, 0)
+
+
+def test_a_chain_that_does_not_compile_runs_one_by_one(
+    gpu: Runner, switch: Switch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = chains.compose
+    monkeypatch.setattr(chains, "compose", lambda key: _spoiled(whole(key)))
+    switch.use(None)
+    x = floats(1.0, 2.0)
+    for _ in range(4):
+        result, change = counted(lambda: (x * 2 + 1).tolist())
+        assert (result, change["dispatches"], change["chains_compiled"]) == ([3.0, 5.0], 2, 0)
+
+
+def _spoiled(shader: Any) -> Any:
+    return type(shader)(shader.kernel, shader.source + "fn wrong() { nonsense(); }", shader.inputs, shader.outputs)
+
+
+class CompilingPlayer(FakePlayer):
+    """A fake that compiles chains as soon as its list of answers says so."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        super().__init__()
+        self.answers = answers
+        self.keys: list[bytes] = []
+        self.kernels: list[int] = []
+
+    def compile(self, number: int, key: bytes) -> bool:
+        """Answers as the list says, which may be an error."""
+        self.keys.append(key)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
+        return bool(answer)
+
+    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
+        """Notes the kernels."""
+        kernels = [int.from_bytes(dispatches[i : i + 4], "little") for i in range(0, len(dispatches), 64)]
+        self.kernels += kernels
+        self.calls.append(("play", len(kernels)))
+        return []
+
+
+def compiling(switch: Switch, *answers: Any) -> CompilingPlayer:
+    player = CompilingPlayer(list(answers))
+    switch.use(lambda: player.open(fuses=True))
+    return player
+
+
+def run_chain(x: lw.Tensor) -> None:
+    (x * 2 + 1).tolist()
+
+
+def test_nodes_run_one_by_one_until_a_chain_is_compiled(switch: Switch) -> None:
+    player = compiling(switch, False, False, True)
+    x = floats(1.0, 2.0)
+    counts = []
+    for _ in range(6):
+        player.kernels.clear()
+        run_chain(x)
+        counts.append(len(player.kernels))
+    assert counts == [2, 2, 2, 1, 1, 1]
+    assert len(set(player.keys)) == 1 and len(player.keys) == 3
+
+
+def test_ctrl_c_while_a_chain_is_compiled(switch: Switch) -> None:
+    player = compiling(switch, KeyboardInterrupt(), True)
+    x = floats(1.0, 2.0)
+    run_chain(x)
+    y = x * 2 + 1
+    with pytest.raises(KeyboardInterrupt):
+        y.tolist()
+    player.kernels.clear()
+    assert y.tolist() is not None  # it ran, one by one
+    run_chain(x)
+    assert len(player.kernels) == 3
+
+
+def test_memory_that_runs_out_when_a_chain_runs(switch: Switch) -> None:
+    """The tensors of the chain raise it when they are read, all others are intact."""
+    player = compiling(switch, True, True)
+    x = on_gpu(np.ones(1000, np.float32))
+    for _ in range(3):
+        lw.empty_cache()
+        lw.synchronize("wgpu")
+        player.capacity = sum(player.sizes.values())
+        first = x * 2
+        second = first + 1
+        for tensor in (second, first, second):
+            with pytest.raises(
+                OutOfMemoryError, match=r"wgpu failed: cannot allocate 4000 bytes on wgpu: the fake is f"
+            ):
+                tensor.tolist()
+        with pytest.raises(OutOfMemoryError):
+            (second * 2).tolist()
+        with pytest.raises(OutOfMemoryError):
+            lw.sum(second)
+        player.capacity = float("inf")
+        assert x.tolist() == [1.0] * 1000
+        run_chain(x)
+
+
+def test_a_device_that_is_lost_while_a_chain_waits(switch: Switch) -> None:
+    player = compiling(switch)
+    x = floats(1.0, 2.0)
+    y = x * 2 + 1
+    player.lost = "the cable is out"
+
+    def refuse(dispatches: bytes, parameters: bytes) -> Any:
+        raise DeviceError("no")
+
+    player.play = refuse  # type: ignore[method-assign]
+    for _ in range(2):
+        with pytest.raises(DeviceError, match="wgpu was lost: the cable is out"):
+            y.tolist()
+        with pytest.raises(DeviceError, match="wgpu was lost"):
+            y + 1
+    new = compiling(switch)
+    with pytest.raises(DeviceError, match="wgpu was lost"):
+        (y + 1).tolist()
+    with pytest.raises(DeviceError, match="wgpu was lost"):
+        lw.sum(y)
+    assert len(floats(1.0).tolist()) == 1 and new.kernels == []
+
+
+def test_a_pending_result_of_a_replaced_device(switch: Switch) -> None:
+    compiling(switch)
+    y = floats(1.0, 2.0) * 2
+    compiling(switch)
+    z = floats(1.0, 2.0) * 2
+    for use in (lambda: y.tolist(), lambda: y[1:], lambda: y + z, lambda: z + y, lambda: y @ y):
+        with pytest.raises(DeviceError, match=r"wgpu was lost: reset\(\) replaced it"):
+            use()
