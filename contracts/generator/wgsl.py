@@ -4,10 +4,11 @@ A module is a template of webgpu/kinds, filled in with the bindings of the contr
 operation's functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions with that prefix for a reduction. The
 declarations of webgpu/ops and webgpu/math that the module uses are found by name and added; others are left out.
 
-shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
-modules. Each part starts with a comment in JSON and has no other comments. The JSON holds the name of a declaration, or
-what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs. lanewise_shaders.c is the
-same for native/extension/webgpu.c.
+shaders.wgsl stores what modules share only once. It consists of parts: first the declarations, then the modules. Each
+part starts with a comment in JSON and has no other comments. The JSON holds the name of a declaration, or what
+lanewise/webgpu/shaders.py reads about a module. In the text of a module, `lw_$` stands for `lw_` and the name of its
+kernel; a module without a text has that of the kernel `like`. lanewise/webgpu/shaders.py finds the declarations.
+lanewise_shaders.c tells native/extension/webgpu.c about modules.
 """
 
 from __future__ import annotations
@@ -60,9 +61,16 @@ const lw_shader lw_shaders[LW_KERNEL_COUNT] = {{
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
     """Returns {file name: text} for shaders.wgsl, which holds all modules."""
     library = Library(WEBGPU)
-    used = {name for text in modules.values() for name in json.loads(text[2 : text.index("\n")])["uses"]}
-    declarations = (_part({"declares": name}, library.texts[name]) for name in sorted(used))
-    return {"shaders.wgsl": "".join((*declarations, *modules.values()))}
+    declarations = (_part({"declares": name}, library.texts[name]) for name in library.uses("".join(modules.values())))
+    first: dict[str, int] = {}  # the index of the first kernel with a text
+    parts = []
+    for module in modules.values():
+        head, _, own = module.partition("\n")
+        facts = json.loads(head[2:])
+        text = re.sub(rf"\blw_{facts['kernel']}(?=_|\b)", "lw_$", own)
+        like = first.setdefault(text, facts["index"])
+        parts.append(_part(facts, text) if like == facts["index"] else _part({**facts, "like": like}, ""))
+    return {"shaders.wgsl": "".join((*declarations, *parts))}
 
 
 def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -87,7 +95,6 @@ def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -
             "index": indices[kernel.name],
             "inputs": len(contract.inputs),
             "scratch_bytes": _scratch_bytes(library, text),
-            "uses": library.uses(text),
         }
         if contract.kind.name in ("elementwise", "cast") and contract.expression_parameters:
             facts["parameters"] = [position for position, _ in contract.expression_parameters]
@@ -95,8 +102,7 @@ def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -
 
 
 def _part(facts: Mapping[str, object], text: str) -> str:
-    """Returns a part of shaders.wgsl: the facts as a comment in JSON, then the text without comments. The JSON has
-    no spaces, to keep the file small: a module lists many declarations."""
+    """Returns a part of shaders.wgsl: the facts as a comment in JSON, then the text without comments."""
     return f"//{json.dumps(facts, separators=(',', ':'))}\n{_strip(text)}"
 
 

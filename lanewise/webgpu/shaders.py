@@ -45,9 +45,11 @@ class Function:
 
 def load(index: int) -> Shader:
     """Returns the module of the kernel with this index in the table of kernels. Raises LibraryError without a file."""
-    declarations, modules = _read(FILE)
-    facts, own = modules[index]
-    source = "".join((*(declarations[name] for name in facts["uses"]), own))
+    _, modules = _read(FILE)
+    facts, _ = modules[index]
+    _, shared = modules[facts.get("like", index)]
+    text = shared.replace("lw_$", f"lw_{facts['kernel']}")
+    source = "".join((*declared(text), text))
     return Shader(facts["kernel"], source, facts["inputs"], 1 + bool(facts["scratch_bytes"]))
 
 
@@ -63,7 +65,7 @@ def function(index: int) -> Function:
 
 
 def declared(text: str) -> Iterable[str]:
-    """Returns the declarations that a text uses, directly or not."""
+    """Returns the declarations that a text uses, directly or not, in the order of their names."""
     declarations, _ = _read(FILE)
     used: dict[str, None] = {}
     queue = [text]
@@ -82,8 +84,9 @@ def kernel_names() -> set[str]:
 
 @cache
 def _read(file: Path) -> tuple[dict[str, str], dict[int, tuple[dict[str, Any], str]]]:
-    """Returns the declarations that modules share, by name, and for each kernel its metadata and its module without
-    these declarations. Each part of the file starts with its metadata, in a comment, and has no other comments."""
+    """Returns the declarations that modules share, by name, and for each kernel its metadata and the text of its
+    module without these declarations, "" if it is like that of another kernel. Each part of the file starts with its
+    metadata, in a comment, and has no other comments."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
