@@ -129,7 +129,7 @@ def _names() -> str:
 
 @named("unpickling")
 def _unpickled(name: str) -> DType:
-    """Unpickles a DType. Raises DTypeError for one that only a later version of Lanewise has."""
+    """Unpickles a DType. Raises DTypeError for one that this version of Lanewise lacks."""
     return as_dtype(name)
 
 

@@ -31,7 +31,8 @@ def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
     are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
     `uploads` and `readbacks` count the copies from the CPU to any GPU, and back; `dispatches` counts the kernels that
-    WebGPU was given to run, and `submissions` the batches in which it was.
+    WebGPU was given to run, and `submissions` the batches in which it was. `chains_compiled` counts the kernels made of
+    several elementwise operations, and `chains_run` how often such kernels ran.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]

@@ -273,6 +273,13 @@ class Player:
         self._bind_groups[layout, numbers] = group
         return group
 
+    def close(self) -> None:
+        """Destroys the device, with all of its buffers."""
+        self.lost = self.lost or "it was closed"
+        for kept in (self._bind_groups, self._buffers, self._pipelines, self._modules, self._layouts):
+            kept.clear()
+        self._device.destroy()
+
     @contextlib.contextmanager
     def _translated(self, action: str) -> Iterator[None]:
         """Raises errors of wgpu as Lanewise's. Notes a loss of the device."""

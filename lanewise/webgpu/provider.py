@@ -18,7 +18,7 @@ _TYPES: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 
 
 _listed_in = 0  # the process that first listed the adapters
-_player: Any = None  # that of the device in use, in a browser
+_player: Any = None  # that of the device in use
 
 
 def missing() -> str:
@@ -30,7 +30,7 @@ def missing() -> str:
     try:
         found = _adapters()
     except ImportError as error:
-        return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[webgpu]'"
+        return f"the package wgpu cannot be imported ({error}); pip install 'lanewise[gpu]'"
     return "" if found else "wgpu finds no adapter; install a driver for Vulkan, Metal or Direct3D 12"
 
 
@@ -44,18 +44,17 @@ def devices() -> Sequence[DeviceInfo]:
 
 
 def open(device: DeviceInfo | None) -> None:
-    """Opens a device on an adapter, the first one if `device` is None."""
-    if sys.platform == "emscripten":
-        _open_in_browser()
+    """Opens a device on an adapter, the first one if `device` is None. Closes the device that it replaces."""
+    global _player
+    before = _player
+    player, budget, cache_limit = _open_in_browser() if sys.platform == "emscripten" else _open_on_desktop(device)
+    if _player is not before:  # another task opened a device while this one waited for the browser
+        player.close()
         return
-    from lanewise.webgpu.desktop import Player
-
-    found = _adapters()
-    if _listed_in != os.getpid():
-        raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive that; spawn it")
-    adapter = found[device.index if device else 0]
-    player = Player(adapter)
-    _ext.open_webgpu(player, player.max_groups, player.max_buffer, _budget(), _cache_limit(adapter), _fuses())
+    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
+    if before:
+        before.close()
+    _player = player
 
 
 def is_pending() -> bool:
@@ -75,20 +74,22 @@ async def prepare(*, opening: bool) -> None:
         await browser.prepare(opening=opening)
 
 
-def _open_in_browser() -> None:
-    global _player
+def _open_in_browser() -> tuple[Any, int, int]:
+    """Returns a new player, the limit of its memory, and that of freed memory that is kept."""
     from lanewise.webgpu import browser
 
-    before = _player
-    player = browser.open_player()
-    if _player is not before:  # another task opened a device while this one waited for the browser
-        player.close()
-        return
-    budget = min(_budget(), browser.MAX_BUFFER)
-    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, browser.CACHE_LIMIT, _fuses())
-    if _player:
-        _player.close()
-    _player = player
+    return browser.open_player(), min(_budget(), browser.MAX_BUFFER), browser.CACHE_LIMIT
+
+
+def _open_on_desktop(device: DeviceInfo | None) -> tuple[Any, int, int]:
+    """Does the same on an adapter."""
+    from lanewise.webgpu.desktop import Player
+
+    found = _adapters()
+    if _listed_in != os.getpid():
+        raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive that; spawn it")
+    adapter = found[device.index if device else 0]
+    return Player(adapter), _budget(), _cache_limit(adapter)
 
 
 def _adapters() -> list[Any]:

@@ -138,8 +138,8 @@ static int encode(const lw_recorder *recorder, const lw_chain *chain, encoded *t
 }
 
 /* Returns the entry of a key in the table, a new one if there is none. It is among the PROBES entries from the one that
- * the key's hash (FNV-1a) says. If all of these are taken by chains that have been compiled, returns NULL: this chain is
- * never compiled. */
+ * the key's hash (FNV-1a) says. If all of these are taken by chains that have been compiled, returns NULL: this chain
+ * is never compiled. */
 static lw_known_chain *find(lw_recorder *recorder, const encoded *chain) {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < chain->length; i++) {

@@ -115,6 +115,12 @@ def test_a_chain_is_read_once_and_submitted_in_batches(results: Results) -> None
     assert found["submissions"] <= 3
 
 
+def test_elementwise_operations_run_as_one_kernel(results: Results) -> None:
+    """15 operations and a sum are two dispatches, and only their results are allocated."""
+    expected = {"total": pytest.approx(1968.75), "readbacks": 1, "dispatches": 2, "submissions": 1, "num_allocs": 2}
+    assert results["fused"] == expected
+
+
 def test_memory_does_not_grow_with_the_number_of_operations(results: Results) -> None:
     after_a_tenth, at_the_end = results["growth"]
     assert at_the_end == after_a_tenth

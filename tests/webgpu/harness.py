@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,19 @@ GUARD = 17  # elements of poison before and after a result; an odd number, so th
 def on_gpu(array: Any, dtype: Any = None) -> lw.Tensor:
     """Returns a row-major tensor on the device with the elements of an array."""
     return lw.asarray(np.array(array, dtype, order="C")).to("wgpu")
+
+
+def floats(*values: float) -> lw.Tensor:
+    """Returns a float32 tensor on the device."""
+    return on_gpu(values, np.float32)
+
+
+def counted(action: Callable[[], Any]) -> tuple[Any, dict[str, int]]:
+    """Returns what `action` returns, and by how much it changed each of the statistics."""
+    before = lw.memory_stats("wgpu")
+    result = action()
+    after = lw.memory_stats("wgpu")
+    return result, {name: after[name] - before[name] for name in after}
 
 
 def transfers() -> tuple[int, int]:

@@ -60,12 +60,16 @@ class FakePlayer:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.lost = ""
+        self.is_closed = False
         self.calls: list[tuple[Any, ...]] = []
         self.batches: list[list[Dispatch]] = []
         self.sizes: dict[int, int] = {}  # of the buffers that exist
         self.capacity: float = float("inf")  # bytes; create() raises OutOfMemoryError beyond them
         self.answer: Callable[[list[Dispatch]], Failures] = lambda batch: []
         self._contents: dict[int, bytearray] = {}
+
+    def close(self) -> None:
+        self.is_closed = True
 
     def open(self, groups: int = GROUPS, **limits: int) -> None:
         """Makes this the player of the backend wgpu, with limits as in open_player()."""

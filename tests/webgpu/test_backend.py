@@ -54,6 +54,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Any:
     fake.Player = FakeDesktopPlayer
     monkeypatch.setitem(sys.modules, "lanewise.webgpu.desktop", fake)
     monkeypatch.setattr(lanewise.webgpu, "desktop", fake, raising=False)
+    monkeypatch.setattr(provider, "_player", None)
     monkeypatch.setattr(hardware, "total_memory", lambda: MEMORY)
     monkeypatch.setattr(hardware, "free_memory", lambda: MEMORY // 2)
     for variable in ("LANEWISE_WGPU_MEMORY", "LANEWISE_FUSE"):
@@ -90,6 +91,12 @@ def test_the_adapter_that_was_listed_is_opened(opened: list[tuple[Any, ...]], in
     assert player.adapter.info["device"] == device.name
     assert (groups, buffer, budget, fuses) == (7, 4096, 0, True)
     assert cache == (MEMORY // 16 if device.unified_memory else 4 * 2**30)
+
+
+def test_the_device_that_is_replaced_is_closed(opened: list[tuple[Any, ...]]) -> None:
+    provider.open(None)
+    provider.open(None)
+    assert [player.is_closed for player, *_ in opened] == [True, False]
 
 
 def test_the_extension_takes_these_arguments() -> None:
@@ -142,7 +149,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(name, *arguments)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    expected = "the package wgpu cannot be imported (No module named 'wgpu'); pip install 'lanewise[webgpu]'"
+    expected = "the package wgpu cannot be imported (No module named 'wgpu'); pip install 'lanewise[gpu]'"
     assert provider.missing() == expected
 
 
@@ -150,10 +157,6 @@ class FakePage(FakePlayer):
     """A player as browser.py makes them."""
 
     max_groups, max_buffer = 9, 1024
-    is_closed = False
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 def test_a_browser_has_a_module_of_its_own(
@@ -167,7 +170,6 @@ def test_a_browser_has_a_module_of_its_own(
     fake.MAX_BUFFER, fake.CACHE_LIMIT, fake.open_player = 2**31 - 4, 2**30, FakePage
     monkeypatch.setitem(sys.modules, "lanewise.webgpu.browser", fake)
     monkeypatch.setattr(lanewise.webgpu, "browser", fake, raising=False)
-    monkeypatch.setattr(provider, "_player", None)
     assert not provider.is_pending()
     desktop.adapters = None
     monkeypatch.setattr(sys, "platform", "emscripten")

@@ -2,8 +2,9 @@
 const lw_TWO_OVER_SQRT_PI_MINUS_1_Q32 = 551384324u;
 
 // 1. Denormal x: erf x = x * 2/sqrt(pi), computed on the bits of x as an integer.
-// 2. |x| < 1: erf x = x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.
-// 3. Otherwise erf |x| = 1 - e^y, y = -|x| q(|x|), with the polynomial q of core/ops/erf.h.
+// 2. |x| < 1e-30: erf x = x * 2/sqrt(pi), because an adapter that flushes denormals loses x p(x^2) below.
+// 3. |x| < 1: erf x = x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.
+// 4. Otherwise erf |x| = 1 - e^y, y = -|x| q(|x|), with the polynomial q of core/ops/erf.h.
 fn lw_erf_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
@@ -12,6 +13,9 @@ fn lw_erf_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(size);
     if (bits <= lw_FRACTION_BITS) {
         return lw_copysign(bitcast<f32>(bits + lw_multiply_wide(bits, lw_TWO_OVER_SQRT_PI_MINUS_1_Q32).y), x);
+    }
+    if (size < 1e-30) {
+        return x * 1.1283791670955126;
     }
     if (size < 1.0) {
         let z = x * x;

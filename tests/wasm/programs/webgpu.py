@@ -9,7 +9,7 @@ from typing import Any
 import lanewise as lw
 
 OPERATIONS = 10_000
-MODULES = ("lanewise.webgpu.browser", "lanewise.webgpu.provider", "lanewise.webgpu.shaders")
+MODULES = tuple(f"lanewise.webgpu.{name}" for name in ("browser", "chains", "provider", "shaders"))
 
 
 def heap_bytes() -> int:
@@ -82,6 +82,22 @@ def chain() -> dict[str, Any]:
     return {"total": total, **counts}
 
 
+def fused() -> dict[str, Any]:
+    """Counts what 15 elementwise operations and a sum cost, once their kernel has been compiled in the background."""
+    x = on_gpu([1.0] * 1000)
+    for attempt in range(1000):
+        before = lw.memory_stats("wgpu")
+        y = x
+        for _ in range(5):
+            y = lw.relu(y * 0.5 + 1.0)
+        total = float(lw.sum(y))
+        after = lw.memory_stats("wgpu")
+        names = ("readbacks", "dispatches", "submissions", "num_allocs")
+        if attempt and after["chains_run"] > before["chains_run"]:
+            return {"total": total, **{name: after[name] - before[name] for name in names}}
+    return {}
+
+
 def growth() -> list[list[int]]:
     """Returns the sizes of memory and the number of buffers, after a tenth of the operations and after all."""
     from lanewise.webgpu import provider
@@ -116,6 +132,7 @@ def results() -> dict[str, Any]:
         "assignment": assignment(),
         "random": random_bits(),
         "chain": chain(),
+        "fused": fused(),
         "growth": growth(),
         "large": large(),
     }
