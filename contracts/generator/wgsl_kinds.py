@@ -9,6 +9,8 @@ from .wgsl_module import COMPONENTS, ITEMS, WEBGPU, Module
 
 __all__ = ["EMITTERS"]
 
+_SCALARS = ("f32", "i32", "u32")  # compilers take too long to inline how structs are combined more than a few times
+
 
 def _elementwise(module: Module) -> str:
     parameters = module.parameters(ITEMS[module.kernel.dtype].value)
@@ -62,11 +64,20 @@ def _reduction(module: Module) -> str:
         identity=f"{identity}()",
         map=f"{module.function('_map')}({', '.join([*loads, *index])})",
         combine=module.function("_combine"),
+        whole_sixteen=_combine_sixteen(module) if accumulator in _SCALARS else "",
         store=_indent(module.store(finished), template),
     )
     text = module.bindings(scratch=accumulator) + module.loads() + text
     has_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
     return text + _reduction_vectors(module, accumulator, finished) if has_vectors else text
+
+
+def _combine_sixteen(module: Module) -> str:
+    """Returns the statements that combine 16 results of blocks, all of which are loaded before the first is used."""
+    lines = [f"var r{i} = scratch_buffer[first + {i}u * step];" for i in range(16)]
+    for apart in (1, 2, 4, 8):
+        lines += [f"r{i} = {module.function('_combine')}(r{i}, r{i + apart});" for i in range(0, 16, 2 * apart)]
+    return "\n".join(["if (count >= 16u) {", *lines, "return r0;", "}"])
 
 
 def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
@@ -82,13 +93,16 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
         values = (item.load.replace("$item", f"v{number}.{component}") for component in COMPONENTS)
         return "\n".join(f"p{k} = {combine}(p{k}, {map_}({value}));" for k, value in enumerate(values))
 
+    unrolled: list[str] = []
+    if accumulator in _SCALARS:
+        loop = "for (; i + 64u * 15u + 4u <= length; i += 64u * 16u) {"
+        unrolled = [loop, *map(load, range(16)), *map(combine_vector, range(16)), "}"]
     values = {f"map_{component}": f"{map_}(v0.{component})" for component in COMPONENTS[:3]}
     text = Template(template).substitute(
         accumulator=accumulator,
         identity=f"{module.function('_identity')}()",
         combine=combine,
-        load_all="\n        ".join(map(load, range(8))),
-        combine_all="\n".join(map(combine_vector, range(8))).replace("\n", "\n        "),
+        unrolled="\n".join(unrolled),
         load_one=load(0),
         combine_one=combine_vector(0).replace("\n", "\n        "),
         store=_indent(module.store(finished), template),
@@ -118,30 +132,6 @@ def _matrix_tiles(module: Module) -> str:
     inputs = [each.name for each in module.contract.inputs]
     template = _template("matrix_tiles")
     a, b = inputs[:2]
-    fetch = [f"a{j} = lw_strip_a(a_place, k + {4 * j}u, end);" for j in range(4)]
-    fetch += [
-        f"if (lw_transposed == 1u) {{ b{j} = lw_strip_b(bt_place, k + {4 * j}u, end); }} "
-        f"else {{ b{j} = lw_row_b(b_place, k + b_row + {4 * j}u, end); }}"
-        for j in range(4)
-    ]
-    put = [
-        f"lw_tile_a[{4 * j + c}u][invocation / 4u][invocation % 4u] = a{j}[{c}];" for j in range(4) for c in range(4)
-    ]
-    transposed = [
-        f"lw_tile_b[{4 * j + c}u][invocation / 4u][invocation % 4u] = b{j}[{c}];" for j in range(4) for c in range(4)
-    ]
-    plain = [f"lw_tile_b[b_row + {4 * j}u][invocation % 16u] = b{j};" for j in range(4)]
-    put += ["if (lw_transposed == 1u) {", *transposed, "} else {", *plain, "}"]
-    multiply = []
-    for k in range(16):
-        names = [f"a{k}x", f"a{k}y", f"b{k}x", f"b{k}y"]
-        places = [f"lw_tile_a[{k}][2u * y]", f"lw_tile_a[{k}][2u * y + 1u]"]
-        places += [f"lw_tile_b[{k}][2u * x]", f"lw_tile_b[{k}][2u * x + 1u]"]
-        multiply += [f"let {name} = {place};" for name, place in zip(names, places, strict=True)]
-        for row in range(8):
-            element = f"{names[row // 4]}.{COMPONENTS[row % 4]}"
-            multiply += [f"c.r{row}{half} += {element} * {names[2 + half]};" for half in range(2)]
-    rows = [(row, half) for row in range(8) for half in range(2)]
     finish = []
     for component in range(4):
         loads = [
@@ -155,21 +145,50 @@ def _matrix_tiles(module: Module) -> str:
         b=b,
         out_binding=len(inputs),
         scratch_binding=len(inputs) + 1,
-        rows="\n    ".join(f"r{row}{half}: vec4<f32>," for row, half in rows),
-        registers="\n    ".join(f"var {name}{j} = vec4<f32>();" for name in "ab" for j in range(4)),
-        fetch="\n    ".join(fetch),
-        put="\n        ".join(put),
-        multiply="\n        ".join(multiply),
-        store_rows="\n                ".join(
-            f"lw_store_four(base, row + {row}u, column + {4 * half}u, c.r{row}{half});" for row, half in rows
-        ),
-        store_parts="\n                ".join(
-            f"lw_store_part(i, row + {row}u, column + {4 * half}u, c.r{row}{half});" for row, half in rows
-        ),
+        rows="\n    ".join(f"r{row}{half}: vec4<f32>," for row in range(8) for half in range(2)),
+        store_rows=_tile_rows("lw_store_four(base"),
+        store_parts=_tile_rows("lw_store_part(i"),
+        put_0=_put_strip(0),
+        put_1=_put_strip(1),
+        multiply_0=_multiply_strip(0),
+        multiply_1=_multiply_strip(1),
         finish=f"let value = vec4<f32>({', '.join(finish)});",
         component=COMPONENTS[len(inputs)],
     )
     return module.loads(numbers=False, results=False, first=2, stem="lw_tile") + text
+
+
+def _put_strip(strip: int) -> str:
+    """Returns the statements that put the vectors of an invocation into a strip, transposed if they are along k."""
+    along = [f"lw_tile_a[{strip}][t % 2u * 4u + {c}u][t / 8u][t / 2u % 4u] = a[{c}];" for c in range(4)]
+    lines = ["if ((lw_transposed & 2u) == 0u) {", *along, "} else {", f"lw_tile_a[{strip}][t / 16u][t % 16u] = a;", "}"]
+    plain = [f"lw_tile_b[{strip}][t / 32u + {4 * j}u][t % 32u] = b{j};" for j in range(2)]
+    along = [f"lw_tile_b[{strip}][{4 * j + c}][t / 4u][t % 4u] = b{j}[{c}];" for j in range(2) for c in range(4)]
+    lines += ["if ((lw_transposed & 1u) == 0u) {", *plain, "} else {", *along, "}"]
+    return "\n".join(lines)
+
+
+def _multiply_strip(strip: int) -> str:
+    """Returns the statements that add the products of a strip to the 8 x 8 elements of an invocation."""
+    lines = []
+    for k in range(8):
+        names = [f"a{k}x", f"a{k}y", f"b{k}x", f"b{k}y"]
+        places = [f"lw_tile_a[{strip}][{k}][y]", f"lw_tile_a[{strip}][{k}][y + 8u]"]
+        places += [f"lw_tile_b[{strip}][{k}][x]", f"lw_tile_b[{strip}][{k}][x + 16u]"]
+        lines += [f"let {name} = {place};" for name, place in zip(names, places, strict=True)]
+        for row in range(8):
+            element = f"{names[row // 4]}.{COMPONENTS[row % 4]}"
+            lines += [f"c.r{row}{half} += {element} * {names[2 + half]};" for half in range(2)]
+    return "{\n" + "\n".join(lines) + "\n}"
+
+
+def _tile_rows(store: str) -> str:
+    """Returns the statements that store the 8 x 8 elements of an invocation: 4 + 4 rows of 4 + 4 columns."""
+    return "\n".join(
+        f"{store}, row + {row % 4 + row // 4 * 32}u, column + {64 * half}u, c.r{row}{half});"
+        for row in range(8)
+        for half in range(2)
+    )
 
 
 def _gather(module: Module) -> str:

@@ -5,12 +5,12 @@
 #include <string.h>
 
 enum {
-    STRIP = 16,          /* parts of k are multiples of it */
-    TILE = 64,           /* rows and columns of a tile */
-    DOTS = 4,            /* dot products that a workgroup computes at once */
-    SKINNY = 4,          /* rows or columns for which tiles would be mostly empty */
-    GROUPS = 256,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
-    LEAST_DEPTH = 512,   /* of a part of k: with less, adding the parts costs more than it gains */
+    STRIP = 16,        /* parts of k are multiples of it */
+    TILE = 64,         /* rows of a tile, and its columns, of which the kernel for contiguous rows has twice as many */
+    DOTS = 4,          /* dot products that a workgroup computes at once */
+    SKINNY = 4,        /* rows or columns for which tiles would be mostly empty */
+    GROUPS = 256,      /* workgroups that keep a GPU busy; with fewer tiles, k is split */
+    LEAST_DEPTH = 128, /* of a part of k: with less, adding the parts costs more than it gains */
     MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
 
@@ -60,17 +60,20 @@ static int can_use_dots(const lw_webgpu_launch *launch, int64_t batch) {
            has_vectors_along(launch, 1, layout->row_strides[1], n > 1 ? layout->column_strides[1] : 0);
 }
 
-/* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to whether B is
- * transposed. */
+/* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to 1 if B is
+ * transposed, plus 2 if A is. */
 static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
     int out = launch->plan->operation->input_count;
-    *transposed = columns[1] != 4;
+    int a_is_transposed = columns[0] != 4 && layout->m % 4 == 0, b_is_transposed = columns[1] != 4;
+    *transposed = (uint32_t)(b_is_transposed + 2 * a_is_transposed);
     return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0 &&
-           layout->n % 4 == 0 && layout->k % 4 == 0 && has_vectors_along(launch, 0, columns[0], rows[0]) &&
-           (*transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
-                        : has_vectors_along(launch, 1, columns[1], rows[1])) &&
+           layout->n % 4 == 0 && layout->k % 4 == 0 &&
+           (a_is_transposed ? has_vectors_along(launch, 0, rows[0], columns[0])
+                            : has_vectors_along(launch, 0, columns[0], rows[0])) &&
+           (b_is_transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
+                            : has_vectors_along(launch, 1, columns[1], rows[1])) &&
            has_vectors_along(launch, out, columns[out], rows[out]);
 }
 
@@ -120,11 +123,13 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
         launch->dispatch.entry = LW_ENTRY_DOTS;
         return lw_webgpu_record_groups(launch, (batch * m * n + DOTS - 1) / DOTS);
     }
-    int64_t columns = (n + TILE - 1) / TILE, rows = (m + TILE - 1) / TILE, parts = parts_of(columns * rows * batch, k);
+    int uses_tiles = can_use_tiles(launch, &launch->dispatch.variant), width = uses_tiles ? 2 * TILE : TILE;
+    int64_t columns = (n + width - 1) / width, rows = (m + TILE - 1) / TILE,
+            parts = parts_of(columns * rows * batch, k);
     parameters->depth = (uint32_t)((k + STRIP * parts - 1) / (STRIP * parts) * STRIP);
     parts = parts > 1 ? (k + parameters->depth - 1) / parameters->depth : 1;
     parameters->parts = (uint32_t)parts;
-    if (can_use_tiles(launch, &launch->dispatch.variant)) {
+    if (uses_tiles) {
         launch->dispatch.entry = parts > 1 ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
     } else {
         launch->dispatch.variant = 0;

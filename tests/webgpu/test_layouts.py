@@ -86,9 +86,9 @@ def test_a_product_has_a_workgroup_for_each_tile(
 @pytest.mark.parametrize(
     ("m", "n", "k", "batch", "parts"),
     [
-        (3, 5, 1023, 1, 1),
-        (3, 5, 1024, 1, 2),
-        (3, 5, 5000, 1, 9),
+        (3, 5, 255, 1, 1),
+        (3, 5, 256, 1, 2),
+        (3, 5, 5000, 1, 35),
         (3, 5, 2**18, 1, 256),
         (3, 5, 2**18, 8, 32),
         (64 * 16, 64 * 16, 2**15, 1, 1),
@@ -99,7 +99,7 @@ def test_a_product_has_a_workgroup_for_each_tile(
 def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
     fake: FakePlayer, m: int, n: int, k: int, batch: int, parts: int
 ) -> None:
-    """Parts have at least 512 indices and at most 2^15, which software adapters require."""
+    """Parts have at least 128 indices, in whole strips of 16, and at most 2^15, which software adapters require."""
     dispatches = fake.recorded(lw.matmul(repeated(batch, m, k), repeated(k, n)))
     fields = dispatches[0].fields("LwMatrixLayout")
     assert fields["parts"] == parts

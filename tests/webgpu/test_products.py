@@ -24,7 +24,7 @@ MATRICES = [
     ((0, 4), (4, 3)),
     ((2, 1, 3, 1, 2, 1, 4, 5), (1, 3, 1, 2, 2, 2, 5, 3)),
 ]
-# k is split into parts of at least 512. Above 2^15 it is split for any number of tiles.
+# k is split into parts of at least 128. Above 2^15 it is split for any number of tiles.
 LONG = [
     ((3, 1023), (1023, 4)),
     ((3, 1024), (1024, 4)),
@@ -48,6 +48,38 @@ def assert_product(result: Any, a: np.ndarray, b: np.ndarray) -> None:
 def test_matrices(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     a, b = normal(*left), normal(*right, seed=5)
     assert_product(gpu.guarded("matmul", a, b), a, b)
+
+
+@pytest.mark.parametrize("m", [4, 60, 64, 68, 132])
+@pytest.mark.parametrize("n", [8, 124, 128, 132, 260])
+@pytest.mark.parametrize("k", [4, 8, 12, 20, 24, 28, 124])
+def test_edges_of_tiles(gpu: Runner, m: int, n: int, k: int) -> None:
+    """Tiles of 64 x 128 from strips of 8, with odd and even numbers of strips, whole and not; both transpositions."""
+    a, b = normal(m, k), normal(k, n, seed=5)
+    left, right = on_gpu(a.T), on_gpu(b.T)
+    for result in (on_gpu(a) @ on_gpu(b), on_gpu(a) @ right.T, left.T @ on_gpu(b), left.T @ right.T):
+        assert_product(result, a, b)
+
+
+@pytest.mark.parametrize(("batch", "m", "n", "k"), [(2, 68, 132, 20), (3, 8, 8, 256), (1, 12, 140, 516)])
+def test_tiles_of_batches_and_parts(gpu: Runner, batch: int, m: int, n: int, k: int) -> None:
+    a, b = normal(batch, m, k), normal(batch, k, n, seed=5)
+    left, right = on_gpu(a.swapaxes(1, 2)), on_gpu(b.swapaxes(1, 2))
+    for result in (on_gpu(a) @ on_gpu(b), on_gpu(a) @ right.mT, left.mT @ on_gpu(b), left.mT @ right.mT):
+        assert_product(result, a, b)
+    wide_a, wide_b = normal(batch, m, k + 4), normal(batch, k, n + 8, seed=6)  # rows with gaps between them
+    result = on_gpu(wide_a)[:, :, 4:] @ on_gpu(wide_b)[:, :, 4 : n + 4]
+    assert_product(result, wide_a[:, :, 4:], wide_b[:, :, 4 : n + 4])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_special_element_stays_in_its_row_and_column(gpu: Runner, value: float) -> None:
+    """What is loaded beyond the edges of a strip is not multiplied with it."""
+    a, b = normal(68, 20), normal(20, 132, seed=5)
+    a[66, 18] = b[17, 131] = value
+    result = np.asarray(on_gpu(a) @ on_gpu(b))
+    special = ~np.isfinite(result)
+    assert special[66].all() and special[:, 131].all() and special.sum() == 132 + 68 - 1
 
 
 @pytest.mark.parametrize("k", [1025, 40_000])

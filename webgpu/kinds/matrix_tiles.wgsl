@@ -1,79 +1,111 @@
-// For matrix.wgsl: matrices of float32 whose rows are contiguous and start at multiples of 16 bytes, where n and k are
-// multiples of 4; B may be transposed. A workgroup of 64 invocations computes a tile of 64 x 64 elements of C, 8 x 8
-// per invocation, from strips of 16 along k. While it multiplies two strips, it loads the next ones into registers.
-// Rows and columns beyond the edges are clamped; what is computed there is not stored. The steps along k are written
-// out, because drivers do not unroll loops.
-override lw_transposed: u32 = 0u; // whether B is [n][k] in memory
-const lw_strip = 16u;
+// For matrix.wgsl: matrices of float32 whose rows, or columns, are contiguous and start at multiples of 16 bytes. A
+// workgroup of 128 invocations computes a tile of 64 x 128 elements of C, 8 x 8 per invocation, from strips of 8 along
+// k. There are two strips in workgroup memory: while one is multiplied, the next one is loaded into registers, then put
+// into the other. The steps along k are written out, and the strips are numbered by constants, because drivers neither
+// unroll loops nor hoist the bounds checks of a variable number.
+//
+// Rows and columns beyond the edges are clamped; what is computed there is not stored. If k is not a multiple of 8, the
+// first strip is shorter, so that no other one needs a check.
+override lw_transposed: u32 = 0u; // 1 if B is [n][k] in memory, plus 2 if A is [k][m]
 
 @group(0) @binding(0) var<storage, read> ${a}_vectors: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> ${b}_vectors: array<vec4<f32>>;
 @group(0) @binding($out_binding) var<storage, read_write> out_vectors: array<vec4<f32>>;
 @group(0) @binding($scratch_binding) var<storage, read_write> scratch_vectors: array<vec4<f32>>;
 
-var<workgroup> lw_tile_a: array<array<vec4<f32>, 16>, 16>; // [k][m / 4]
-var<workgroup> lw_tile_b: array<array<vec4<f32>, 16>, 16>; // [k][n / 4]
-
-// Four elements along k of a strip, zeros from `end` on.
-fn lw_strip_a(place: u32, k: u32, end: u32) -> vec4<f32> {
-    if (k >= end) {
-        return vec4<f32>();
-    }
-    return ${a}_vectors[place + k / 4u];
-}
-
-fn lw_strip_b(place: u32, k: u32, end: u32) -> vec4<f32> {
-    if (k >= end) {
-        return vec4<f32>();
-    }
-    return ${b}_vectors[place + k / 4u];
-}
-
-// Four elements along n of row k of B.
-fn lw_row_b(place: u32, k: u32, end: u32) -> vec4<f32> {
-    if (k >= end) {
-        return vec4<f32>();
-    }
-    return ${b}_vectors[place + k * (lw.row_strides.y >> 4u)];
-}
+var<workgroup> lw_tile_a: array<array<array<vec4<f32>, 16>, 8>, 2>; // [strip][k][m / 4]
+var<workgroup> lw_tile_b: array<array<array<vec4<f32>, 32>, 8>, 2>; // [strip][k][n / 4]
 
 struct LwTile {
     $rows
 }
 
-fn lw_multiply_tiles(base: vec4<u32>, m: u32, n: u32, begin: u32, end: u32, invocation: u32) -> LwTile {
+// The vectors that an invocation loads of each strip, one of A and two of B: where they are, how far apart those of B
+// are, and how far the next strip is.
+struct LwPlaces {
+    a: u32,
+    b: u32,
+    b_next: u32,
+    a_step: u32,
+    b_step: u32,
+}
+
+fn lw_places(base: vec4<u32>, m: u32, n: u32, k: u32, t: u32) -> LwPlaces {
+    var places: LwPlaces;
+    if ((lw_transposed & 2u) == 0u) {
+        places.a = ((base.x + min(m + t / 2u, lw.m - 1u) * lw.row_strides.x) >> 4u) + k / 4u + t % 2u;
+        places.a_step = 2u;
+    } else {
+        let stride = lw.column_strides.x >> 4u;
+        places.a = (base.x >> 4u) + min(m / 4u + t % 16u, lw.m / 4u - 1u) + (k + t / 16u) * stride;
+        places.a_step = 8u * stride;
+    }
+    if ((lw_transposed & 1u) == 0u) {
+        let stride = lw.row_strides.y >> 4u;
+        places.b = (base.y >> 4u) + min(n / 4u + t % 32u, lw.n / 4u - 1u) + (k + t / 32u) * stride;
+        places.b_next = 4u * stride;
+        places.b_step = 8u * stride;
+    } else {
+        places.b = ((base.y + min(n + t, lw.n - 1u) * lw.column_strides.y) >> 4u) + k / 4u;
+        places.b_next = 1u;
+        places.b_step = 2u;
+    }
+    return places;
+}
+
+// Multiplies indices begin .. end - 1 along k.
+fn lw_multiply_tiles(base: vec4<u32>, m: u32, n: u32, begin: u32, end: u32, t: u32) -> LwTile {
     var c = LwTile();
-    let x = invocation % 8u;
-    let y = invocation / 8u;
-    // an invocation loads a row of the strip of A, and of B if that is transposed
-    let a_place = (base.x + min(m + invocation, lw.m - 1u) * lw.row_strides.x) >> 4u;
-    let bt_place = (base.y + min(n + invocation, lw.n - 1u) * lw.column_strides.y) >> 4u;
-    let b_place = (base.y >> 4u) + min(n / 4u + invocation % 16u, lw.n / 4u - 1u);
-    let b_row = invocation / 16u;
-    var k = begin;
-    $registers
-    $fetch
-    for (; k < end; ) {
+    let x = t % 16u;
+    let y = t / 16u;
+    let strips = (end - begin + 7u) / 8u;
+    let first = end - begin - 8u * (strips - 1u); // extent of the first strip: 4 or 8
+    let places = lw_places(base, m, n, begin, t);
+    var a_at = places.a;
+    var b_at = places.b;
+    let a_k = select(4u * (t % 2u), t / 16u, (lw_transposed & 2u) != 0u);
+    let b_k = select(t / 32u, 0u, (lw_transposed & 1u) != 0u);
+    var a = select(vec4<f32>(), ${a}_vectors[a_at], a_k < first);
+    var b0 = select(vec4<f32>(), ${b}_vectors[b_at], b_k < first);
+    var b1 = select(vec4<f32>(), ${b}_vectors[b_at + places.b_next], b_k + 4u < first);
+    if (strips > 1u) {
+        a_at += places.a_step * first / 8u;
+        b_at += places.b_step * first / 8u;
+    }
+    $put_0
+    workgroupBarrier();
+    for (var strip = 2u; strip < strips + 2u; strip += 2u) { // the last vectors are loaded twice, not to branch
+        let is_there = strip <= strips;
+        a = select(vec4<f32>(), ${a}_vectors[a_at], is_there);
+        b0 = select(vec4<f32>(), ${b}_vectors[b_at], is_there);
+        b1 = select(vec4<f32>(), ${b}_vectors[b_at + places.b_next], is_there);
+        $multiply_0
+        a_at += select(0u, places.a_step, strip < strips);
+        b_at += select(0u, places.b_step, strip < strips);
+        $put_1
         workgroupBarrier();
-        $put
+        a = ${a}_vectors[a_at];
+        b0 = ${b}_vectors[b_at];
+        b1 = ${b}_vectors[b_at + places.b_next];
+        $multiply_1
+        a_at += select(0u, places.a_step, strip + 1u < strips);
+        b_at += select(0u, places.b_step, strip + 1u < strips);
+        $put_0
         workgroupBarrier();
-        k += lw_strip;
-        $fetch
-        $multiply
     }
     return c;
 }
 
-@compute @workgroup_size(64)
-fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
+@compute @workgroup_size(128)
+fn tiles(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: vec3<u32>,
          @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = group.z; i < lw.batch; i += groups.z) {
         let base = lw.offsets + lw_batch_offsets(i);
         for (var m = group.y * 64u; m < lw.m; m += groups.y * 64u) {
-            for (var n = group.x * 64u; n < lw.n; n += groups.x * 64u) {
-                let c = lw_multiply_tiles(base, m, n, 0u, lw.k, invocation);
-                let row = m + invocation / 8u * 8u;
-                let column = n + invocation % 8u * 8u;
+            for (var n = group.x * 128u; n < lw.n; n += groups.x * 128u) {
+                let c = lw_multiply_tiles(base, m, n, 0u, lw.k, t);
+                let row = m + t / 16u * 4u;
+                let column = n + t % 16u * 4u;
                 $store_rows
             }
         }
@@ -89,18 +121,18 @@ fn lw_store_four(base: vec4<u32>, row: u32, column: u32, products: vec4<f32>) {
     }
 }
 
-@compute @workgroup_size(64)
-fn tile_parts(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
+@compute @workgroup_size(128)
+fn tile_parts(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: vec3<u32>,
               @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = group.z; i < lw.batch * lw.parts; i += groups.z) {
         let base = lw.offsets + lw_batch_offsets(i / lw.parts);
         let begin = i % lw.parts * lw.depth;
         let end = min(lw.k, begin + lw.depth);
         for (var m = group.y * 64u; m < lw.m; m += groups.y * 64u) {
-            for (var n = group.x * 64u; n < lw.n; n += groups.x * 64u) {
-                let c = lw_multiply_tiles(base, m, n, begin, end, invocation);
-                let row = m + invocation / 8u * 8u;
-                let column = n + invocation % 8u * 8u;
+            for (var n = group.x * 128u; n < lw.n; n += groups.x * 128u) {
+                let c = lw_multiply_tiles(base, m, n, begin, end, t);
+                let row = m + t / 16u * 4u;
+                let column = n + t % 16u * 4u;
                 $store_parts
             }
         }
