@@ -10,7 +10,7 @@ enum {
     BLOCK = 4096,      /* elements of a block of a reduction */
     TEAMS = 16,        /* blocks that a workgroup reduces at once, if they are contiguous */
     VECTOR_ROW = 8192, /* elements of the longest row that a workgroup holds in registers, 8 vectors per invocation */
-    RUN = 1024         /* results of blocks that a workgroup combines, if there are more */
+    RUN = 16384        /* results of blocks that a workgroup combines, if there are more */
 };
 
 static const double TURN = 6.283185307179586;

@@ -6,11 +6,13 @@
 //
 // A workgroup computes the 64 partial results of one block. Rows of one block need only `main`. For longer rows,
 // `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row. If there
-// are many, `runs` first combines each run of 1024 of them, on as many workgroups.
+// are many, `runs` first combines each run of 16384 of them, on as many workgroups.
 const lw_partials = 64u;
 const lw_block = 4096u;
-const lw_run = 1024u;
+const lw_run = 16384u;
+const lw_combiners = 256u; // invocations that combine a run
 var<workgroup> lw_partial: array<$accumulator, lw_partials>;
+var<workgroup> lw_combined: array<$accumulator, lw_combiners>;
 
 // Leaves the result in lw_partial[0]. Only invocation 0 reads it and overwrites it for the next block, so no barrier is
 // needed in between.
@@ -56,69 +58,83 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
     }
 }
 
-// Combines results of blocks in pairs of neighbors, then pairs of pairs, from those `begin` apart on: `count` results
-// from position `first` on.
-fn lw_combine_run(first: u32, begin: u32, count: u32, invocation: u32) {
-    for (var step = begin; step < count; step *= 2u) {
-        for (var i = invocation * 2u * step; i + step < count; i += lw_partials * 2u * step) {
-            scratch_buffer[first + i] = $combine(scratch_buffer[first + i], scratch_buffer[first + i + step]);
-        }
-        storageBarrier();
-    }
-}
-
-@compute @workgroup_size(lw_partials)
-fn runs(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
-        @builtin(num_workgroups) groups: vec3<u32>) {
-    let runs = (lw.blocks + lw_run - 1u) / lw_run;
-    for (var unit = group.x; unit < lw.count * runs; unit += groups.x) {
-        let start = unit % runs * lw_run;
-        let first = unit / runs * lw.blocks + start;
-        let count = min(lw_run, lw.blocks - start);
-        lw_partial[invocation] = lw_combine_sixteen(first + 16u * invocation, count - min(count, 16u * invocation));
-        workgroupBarrier();
-        for (var step = 1u; step < lw_partials; step *= 2u) {
-            let i = 2u * step * invocation;
-            if (i + step < lw_partials && 16u * (i + step) < count) {
-                lw_partial[i] = $combine(lw_partial[i], lw_partial[i + step]);
-            }
-            workgroupBarrier();
-        }
-        if (invocation == 0u) {
-            scratch_buffer[first] = lw_partial[0];
-        }
-        workgroupBarrier();
-    }
-}
-
-// Combines up to 16 results of blocks in the same order.
-fn lw_combine_sixteen(first: u32, count: u32) -> $accumulator {
+// Combines up to 16 results of blocks that are `step` apart, in pairs of neighbors, then pairs of pairs.
+fn lw_combine_sixteen(first: u32, step: u32, count: u32) -> $accumulator {
+    $whole_sixteen
     var results = array<$accumulator, 16>();
     for (var i = 0u; i < 16u; i += 1u) {
         if (i < count) {
-            results[i] = scratch_buffer[first + i];
+            results[i] = scratch_buffer[first + i * step];
         }
     }
-    for (var step = 1u; step < 16u; step *= 2u) {
-        for (var i = 0u; i + step < 16u; i += 2u * step) {
-            if (i + step < count) {
-                results[i] = $combine(results[i], results[i + step]);
+    for (var apart = 1u; apart < 16u; apart *= 2u) {
+        for (var i = 0u; i + apart < 16u; i += 2u * apart) {
+            if (i + apart < count) {
+                results[i] = $combine(results[i], results[i + apart]);
             }
         }
     }
     return results[0];
 }
 
-@compute @workgroup_size(lw_partials)
+// Does the same with up to 64 results.
+fn lw_combine_some(first: u32, step: u32, count: u32) -> $accumulator {
+    var result = lw_combine_sixteen(first, step, count);
+    if (count > 16u) {
+        result = $combine(result, lw_combine_sixteen(first + 16u * step, step, count - 16u));
+    }
+    if (count > 32u) {
+        var second = lw_combine_sixteen(first + 32u * step, step, count - 32u);
+        if (count > 48u) {
+            second = $combine(second, lw_combine_sixteen(first + 48u * step, step, count - 48u));
+        }
+        result = $combine(result, second);
+    }
+    return result;
+}
+
+// Does the same with up to lw_run results, on a workgroup. Leaves the result in lw_combined[0].
+fn lw_combine_run(first: u32, step: u32, count: u32, invocation: u32) {
+    let own = select(16u, 64u, count > 16u * lw_combiners); // results per invocation
+    let begin = own * invocation;
+    if (begin < count) {
+        lw_combined[invocation] = lw_combine_some(first + begin * step, step, min(own, count - begin));
+    }
+    workgroupBarrier();
+    for (var apart = 1u; apart < lw_combiners; apart *= 2u) {
+        let i = 2u * apart * invocation;
+        if (i + apart < lw_combiners && own * (i + apart) < count) {
+            lw_combined[i] = $combine(lw_combined[i], lw_combined[i + apart]);
+        }
+        workgroupBarrier();
+    }
+}
+
+@compute @workgroup_size(lw_combiners)
+fn runs(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
+        @builtin(num_workgroups) groups: vec3<u32>) {
+    let runs = (lw.blocks + lw_run - 1u) / lw_run;
+    for (var unit = group.x; unit < lw.count * runs; unit += groups.x) {
+        let start = unit % runs * lw_run;
+        let first = unit / runs * lw.blocks + start;
+        lw_combine_run(first, 1u, min(lw_run, lw.blocks - start), invocation);
+        if (invocation == 0u) {
+            scratch_buffer[first] = lw_combined[0];
+        }
+        workgroupBarrier();
+    }
+}
+
+@compute @workgroup_size(lw_combiners)
 fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
     for (var row = group.x; row < lw.count; row += groups.x) {
-        let first = row * lw.blocks;
-        lw_combine_run(first, lw.combined, lw.blocks, invocation);
+        lw_combine_run(row * lw.blocks, lw.combined, (lw.blocks + lw.combined - 1u) / lw.combined, invocation);
         if (invocation == 0u) {
             let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
-            let result = scratch_buffer[first];
+            let result = lw_combined[0];
             $store;
         }
+        workgroupBarrier();
     }
 }

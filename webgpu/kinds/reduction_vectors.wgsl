@@ -10,10 +10,7 @@ fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) {
     var p2 = p0;
     var p3 = p0;
     var i = 4u * member;
-    for (; i + 64u * 7u + 4u <= length; i += 64u * 8u) {
-        $load_all
-        $combine_all
-    }
+    $unrolled
     for (; i + 4u <= length; i += 64u) {
         $load_one
         $combine_one
