@@ -276,9 +276,9 @@ class Player:
     def close(self) -> None:
         """Destroys the device, with all of its buffers."""
         self.lost = self.lost or "it was closed"
-        for kept in (self._bind_groups, self._buffers, self._pipelines, self._modules, self._layouts):
-            kept.clear()
         self._device.destroy()
+        for name in [name for name in vars(self) if name not in ("lost", "lock")]:  # what keeps the device alive
+            delattr(self, name)
 
     @contextlib.contextmanager
     def _translated(self, action: str) -> Iterator[None]:
