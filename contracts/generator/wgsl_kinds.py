@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from string import Template
 
 from .wgsl_module import COMPONENTS, ITEMS, WEBGPU, Module
@@ -122,9 +123,45 @@ def _matrix(module: Module) -> str:
     if module.out.element != "f32":
         return text
     names = dict(zip("ab", (each.name for each in module.contract.inputs), strict=False))
+    return text + _matrix_tiles(module) + _matrix_dots(module, names, finished) + _matrix_columns(names, loads[0])
+
+
+def _matrix_dots(module: Module, names: Mapping[str, str], finished: str) -> str:
+    """Returns the entry point for few rows or columns, of contiguous rows of A and columns of B."""
     template = _template("matrix_dots")
-    dots = Template(template).substitute(names, store=_indent(module.store(finished), template))
-    return text + _matrix_tiles(module) + dots
+    places = [f"i + {64 * j}u" for j in range(8)]
+    loads = [f"let a{j} = {names['a']}_vectors[a_place + {place}];" for j, place in enumerate(places)]
+    adds = [f"sum{j % 2} += a{j} * {names['b']}_vectors[b_place + {place}];" for j, place in enumerate(places)]
+    return Template(template).substitute(
+        names, load_eight="\n".join(loads), add_eight="\n".join(adds), store=_indent(module.store(finished), template)
+    )
+
+
+def _matrix_columns(names: Mapping[str, str], load_a: str) -> str:
+    """Returns the entry point for few rows of A, and contiguous rows of B."""
+
+    def add(rows_of_b: int) -> str:
+        """Returns statements that add the products with so many rows of B."""
+        lines = []
+        for row in range(4):
+            lines.append(f"if (lw.m > {row}u) {{")
+            lines += [f"s{row} += lw_left(base, {row}u, k + {j}u) * b{j};" for j in range(rows_of_b)]
+            lines.append("}")
+        return "\n".join(lines)
+
+    loads = [f"let b{j} = {names['b']}_vectors[place + {j}u * stride];" for j in range(8)]
+    stores = [
+        f"if (lw.m > {row}u) {{ scratch_vectors[(result + {row}u) * lw.n / 4u + four] = s{row}; }}" for row in range(4)
+    ]
+    return Template(_template("matrix_columns")).substitute(
+        names,
+        load_a=load_a,
+        sums="\n".join(f"var s{row} = vec4<f32>();" for row in range(4)),
+        load_eight="\n".join(loads),
+        add_eight=add(8),
+        add_one=add(1),
+        store="\n".join(stores),
+    )
 
 
 def _matrix_tiles(module: Module) -> str:

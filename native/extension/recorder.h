@@ -24,7 +24,8 @@ typedef enum lw_entry {
     LW_ENTRY_RUNS,
     LW_ENTRY_TILES,
     LW_ENTRY_TILE_PARTS,
-    LW_ENTRY_DOTS
+    LW_ENTRY_DOTS,
+    LW_ENTRY_COLUMNS
 } lw_entry;
 
 /* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */

@@ -60,6 +60,14 @@ static int can_use_dots(const lw_webgpu_launch *launch, int64_t batch) {
            has_vectors_along(launch, 1, layout->row_strides[1], n > 1 ? layout->column_strides[1] : 0);
 }
 
+/* Returns whether the kernel for few rows of A and contiguous rows of B can compute the product. */
+static int can_use_columns(const lw_webgpu_launch *launch) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->m <= SKINNY &&
+           layout->k > 0 && layout->n % 4 == 0 &&
+           has_vectors_along(launch, 1, layout->column_strides[1], layout->row_strides[1]);
+}
+
 /* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to 1 if B is
  * transposed, plus 2 if A is. */
 static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
@@ -90,6 +98,24 @@ static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_
     status = status == LW_OK ? lw_webgpu_record_invocations(launch, elements) : status;
     lw_storage_release(scratch);
     return status;
+}
+
+/* Splits k into `parts`, or fewer, of which each is a multiple of STRIP. Returns how many. */
+static int64_t split(matrices *parameters, int64_t parts) {
+    int64_t k = parameters->k;
+    parameters->depth = (uint32_t)((k + STRIP * parts - 1) / (STRIP * parts) * STRIP);
+    return parameters->parts = (uint32_t)(parts > 1 ? (k + parameters->depth - 1) / parameters->depth : 1);
+}
+
+static lw_status record_columns(lw_webgpu_launch *launch, int64_t batch) {
+    enum { COLUMNS = 256, LEAST_ROWS = 32, COLUMN_GROUPS = 4096 }; /* of a workgroup, of B in a part, workgroups */
+    matrices *parameters = (matrices *)launch->parameters;
+    int64_t groups = (parameters->n + COLUMNS - 1) / COLUMNS, parts = COLUMN_GROUPS / (groups * batch);
+    int64_t most = parameters->k / LEAST_ROWS, least = (parameters->k + MOST_DEPTH - 1) / MOST_DEPTH;
+    parts = parts < most ? parts : most;
+    parts = split(parameters, parts > least ? parts : least);
+    launch->dispatch.groups[0] = lw_webgpu_at_most(launch, groups);
+    return record_parts(launch, batch * parameters->m * parameters->n, parts, batch);
 }
 
 lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
@@ -123,12 +149,13 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
         launch->dispatch.entry = LW_ENTRY_DOTS;
         return lw_webgpu_record_groups(launch, (batch * m * n + DOTS - 1) / DOTS);
     }
+    if (can_use_columns(launch)) {
+        launch->dispatch.entry = LW_ENTRY_COLUMNS;
+        return record_columns(launch, batch);
+    }
     int uses_tiles = can_use_tiles(launch, &launch->dispatch.variant), width = uses_tiles ? 2 * TILE : TILE;
     int64_t columns = (n + width - 1) / width, rows = (m + TILE - 1) / TILE,
-            parts = parts_of(columns * rows * batch, k);
-    parameters->depth = (uint32_t)((k + STRIP * parts - 1) / (STRIP * parts) * STRIP);
-    parts = parts > 1 ? (k + parameters->depth - 1) / parameters->depth : 1;
-    parameters->parts = (uint32_t)parts;
+            parts = split(parameters, parts_of(columns * rows * batch, k));
     if (uses_tiles) {
         launch->dispatch.entry = parts > 1 ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
     } else {

@@ -61,6 +61,18 @@ def test_edges_of_tiles(gpu: Runner, m: int, n: int, k: int) -> None:
         assert_product(result, a, b)
 
 
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [4, 8, 252, 260, 1028])
+@pytest.mark.parametrize("k", [1, 7, 8, 33, 1001])
+def test_few_rows(gpu: Runner, m: int, n: int, k: int) -> None:
+    a, b, bias = normal(2, m, k), normal(k, n, seed=5), normal(n, seed=6)
+    assert_product(on_gpu(a) @ on_gpu(b), a, b)
+    assert_product(on_gpu(a.swapaxes(1, 2)).mT @ on_gpu(b), a, b)
+    weight = on_gpu(b).T
+    result = np.asarray(lw.linear(on_gpu(a), weight, on_gpu(bias)))
+    assert (np.abs(result - (a.astype(float) @ b + bias)) <= 2e-6 * (np.abs(a) @ np.abs(b) + np.abs(bias))).all()
+
+
 @pytest.mark.parametrize(("batch", "m", "n", "k"), [(2, 68, 132, 20), (3, 8, 8, 256), (1, 12, 140, 516)])
 def test_tiles_of_batches_and_parts(gpu: Runner, batch: int, m: int, n: int, k: int) -> None:
     a, b = normal(batch, m, k), normal(batch, k, n, seed=5)

@@ -9,15 +9,9 @@ fn lw_dot_part(a_place: u32, b_place: u32, member: u32) -> f32 {
     var sum0 = vec4<f32>();
     var sum1 = vec4<f32>();
     var i = member;
-    for (; i + 192u < end; i += 256u) {
-        let a0 = ${a}_vectors[a_place + i];
-        let a1 = ${a}_vectors[a_place + i + 64u];
-        let a2 = ${a}_vectors[a_place + i + 128u];
-        let a3 = ${a}_vectors[a_place + i + 192u];
-        sum0 += a0 * ${b}_vectors[b_place + i];
-        sum1 += a1 * ${b}_vectors[b_place + i + 64u];
-        sum0 += a2 * ${b}_vectors[b_place + i + 128u];
-        sum1 += a3 * ${b}_vectors[b_place + i + 192u];
+    for (; i + 64u * 7u < end; i += 64u * 8u) {
+        $load_eight
+        $add_eight
     }
     for (; i < end; i += 64u) {
         sum0 += ${a}_vectors[a_place + i] * ${b}_vectors[b_place + i];
