@@ -3,8 +3,8 @@
 const lw_teams = 16u;
 var<workgroup> lw_team_partials: array<array<$accumulator, 64>, 16>;
 
-// Leaves the result of each team's block in lw_team_partials[team][0]. All invocations have to call it.
-fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) {
+// Returns the result of each team's block to member 0. All invocations have to call it.
+fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) -> $accumulator {
     var p0 = $identity;
     var p1 = p0;
     var p2 = p0;
@@ -21,17 +21,23 @@ fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) {
         if (i + 1u < length) { p1 = $combine(p1, $map_y); }
         if (i + 2u < length) { p2 = $combine(p2, $map_z); }
     }
-    lw_team_partials[team][4u * member] = p0;
-    lw_team_partials[team][4u * member + 1u] = p1;
-    lw_team_partials[team][4u * member + 2u] = p2;
-    lw_team_partials[team][4u * member + 3u] = p3;
-    workgroupBarrier();
-    for (var half = 32u; half > 0u; half /= 2u) {
-        for (var j = member; j < half; j += 16u) {
-            lw_team_partials[team][j] = $combine(lw_team_partials[team][j], lw_team_partials[team][j + half]);
+    for (var half = 8u; half > 0u; half /= 2u) { // partial result p meets p + 4 half
+        let at = 4u * member;
+        if (member >= half && member < 2u * half) {
+            lw_team_partials[team][at] = p0;
+            lw_team_partials[team][at + 1u] = p1;
+            lw_team_partials[team][at + 2u] = p2;
+            lw_team_partials[team][at + 3u] = p3;
         }
         workgroupBarrier();
+        if (member < half) {
+            p0 = $combine(p0, lw_team_partials[team][at + 4u * half]);
+            p1 = $combine(p1, lw_team_partials[team][at + 4u * half + 1u]);
+            p2 = $combine(p2, lw_team_partials[team][at + 4u * half + 2u]);
+            p3 = $combine(p3, lw_team_partials[team][at + 4u * half + 3u]);
+        }
     }
+    return $combine($combine(p0, p2), $combine(p1, p3));
 }
 
 // Reduces rows of one block, or each block of longer rows to `scratch`.
@@ -50,15 +56,13 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
             length = min(lw.length - start, lw_block);
         }
         let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
-        lw_reduce_blocks((at.x >> 4u) + start / 4u, length, team, member);
+        let result = lw_reduce_blocks((at.x >> 4u) + start / 4u, length, team, member);
         if (member == 0u && own < units) {
-            let result = lw_team_partials[team][0];
             if (lw.blocks > 1u) {
                 scratch_buffer[own] = result;
             } else {
                 $store;
             }
         }
-        workgroupBarrier();
     }
 }
