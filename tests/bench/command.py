@@ -28,7 +28,7 @@ GROUPS: Mapping[str, tuple[Program, str]] = {
     "crossover": (crossover.run, "the sizes at which a second thread pays"),
     "webgpu": (webgpu.run, "every operation with a shader, on the GPU and on the CPU"),
 }
-TABLES = ("cpu", "browser")  # the tables of goals; with --goals, --backends chooses one of them
+TABLES = ("cpu", "browser", "wgpu")  # the tables of goals; with --goals, --backends chooses one of them
 
 EPILOG = """\
 groups:
@@ -90,13 +90,19 @@ def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[
     table, *more = settings.backends or ["cpu"]
     words = [*words, *more]  # goals that follow `--backends browser`, which argparse reads as backends
     if table not in TABLES:
-        raise ArgumentError(f"bench: expected {' or '.join(TABLES)} as --backends with --goals, got {table}")
+        raise ArgumentError(
+            f"bench: expected {', '.join(TABLES[:-1])} or {TABLES[-1]} as --backends with --goals, got {table}"
+        )
     if table == "browser":
         from tests.bench.browser import command as browser
 
         return browser.run, words
     if settings.wheel:
         raise ArgumentError("bench: --wheel is for --backends browser; elsewhere the installed package is measured")
+    if table == "wgpu":
+        from tests.bench.wgpu import command as wgpu
+
+        return wgpu.run, words
     from tests.bench.cpu import command as cpu
 
     return cpu.run, words
@@ -114,7 +120,12 @@ def _parser() -> argparse.ArgumentParser:
     add("word", nargs="*", help="a group, operations, or with --goals how goals begin; default: all operations")
     add("--sizes", nargs="+", metavar="SIZE", help="default: by operation")
     add("--dtype", choices=sorted(ITEM_BYTES), help="default: float32 where the operation has it")
-    add("--backends", nargs="+", metavar="NAME", help="default: all available; with --goals: cpu (default) or browser")
+    add(
+        "--backends",
+        nargs="+",
+        metavar="NAME",
+        help="default: all available; with --goals: cpu (default), browser or wgpu",
+    )
     add("--peers", nargs="*", metavar="NAME", help=f"of {', '.join(PEERS)}; default: all installed; no name: none")
     add("--threads", type=int, metavar="N", help="of Lanewise and its peers; default: 1, in the group threads 2")
     add("--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)")

@@ -4,7 +4,7 @@ A goal is an operation at a size, or another quantity such as the time of an imp
 `firm` must hold before work counts as done, `aim` is the target. A measurement is one number (nanoseconds, bytes, or a
 ratio of times; smaller is better), with the corresponding numbers of the peers (other libraries) and of the loop that
 measures the machine's limit, all from the same run. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in
-browser/table.py.
+browser/table.py, WEBGPU in wgpu/table.py.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from tests.bench import operations
 from tests.bench.cases import Case, Literal, Size, build
 
 GFLOPS, NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES, TIMES = "GFLOP/s", "ns", "us", "ms", "KB", "times"
+TERAFLOPS, TERABYTES = "TFLOP/s", "TB/s"
+_RATES: Mapping[str, float] = {GFLOPS: 1.0, TERAFLOPS: 1e-3, TERABYTES: 1e-3}  # of operations or bytes per nanosecond
 _SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS: 1e6, KILOBYTES: 1e3, TIMES: 1.0}
 
 
@@ -49,7 +51,7 @@ class Measured:
     median: float
     peers: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
-    flops: int | None = None
+    flops: int | None = None  # operations, or in rows in TB/s the bytes that are moved
     absent: frozenset[str] = frozenset()  # peers that were not measured, although they may have the operation
     judged: bool = True  # False if the goal is for a backend that this machine lacks
 
@@ -67,11 +69,11 @@ class Reach:
     def reached(self, measured: Measured, unit: str) -> float | None:
         """Returns how much of the bar was reached: at least 1 if it holds."""
         found = in_unit(measured.value, unit, measured.flops)
-        return found / self.figure if unit == GFLOPS else self.figure / found
+        return found / self.figure if unit in _RATES else self.figure / found
 
     def text(self, unit: str) -> str:
         """Returns the bar as text, as in `>= 46`."""
-        return f"{'>=' if unit == GFLOPS else '<='} {self.figure:g}"
+        return f"{'>=' if unit in _RATES else '<='} {self.figure:g}"
 
 
 @dataclass(frozen=True)
@@ -147,8 +149,8 @@ class Goal:
 
 def in_unit(value: float, unit: str, flops: int | None) -> float:
     """Converts a measurement to the unit of its goal."""
-    if unit == GFLOPS:
-        return (flops or 0) / value
+    if unit in _RATES:
+        return (flops or 0) / value * _RATES[unit]
     return value / _SCALE[unit]
 
 

@@ -283,7 +283,7 @@ def test_json_has_every_row_and_the_shared_facts(capsys):
         (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),
         (["add", "--wheel", "x.whl"], "a browser can only measure the goals"),
         (["add", "--markdown", "README.md"], "--markdown works only with --goals; add it"),
-        (["--goals", "--backends", "avx2"], "expected cpu or browser as --backends with --goals, got avx2"),
+        (["--goals", "--backends", "avx2"], "expected cpu, browser or wgpu as --backends with --goals, got avx2"),
         (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
     ],
 )

@@ -1,5 +1,5 @@
-// For matrix.wgsl: A has up to four rows, B has contiguous rows that start at multiples of 16 bytes, and n is a multiple
-// of 4. An invocation multiplies a part of four columns of B by the rows of A. `combine` adds the parts.
+// For matrix.wgsl: A has up to four rows, B has contiguous rows that start at multiples of 16 bytes, and n is a
+// multiple of 4. An invocation multiplies a part of four columns of B by the rows of A. `combine` adds the parts.
 @compute @workgroup_size(64)
 fn columns(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = id.z; i < lw.batch * lw.parts; i += groups.z) {
