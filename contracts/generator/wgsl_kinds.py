@@ -200,7 +200,11 @@ def _put_strip(strip: int) -> str:
     along = [f"lw_tile_a[{strip}][t % 2u * 4u + {c}u][t / 8u][t / 2u % 4u] = a[{c}];" for c in range(4)]
     lines = ["if ((lw_transposed & 2u) == 0u) {", *along, "} else {", f"lw_tile_a[{strip}][t / 16u][t % 16u] = a;", "}"]
     plain = [f"lw_tile_b[{strip}][t / 32u + {4 * j}u][t % 32u] = b{j};" for j in range(2)]
-    along = [f"lw_tile_b[{strip}][{4 * j + c}][t / 4u][t % 4u] = b{j}[{c}];" for j in range(2) for c in range(4)]
+    along = [
+        f"lw_tile_b[{strip}][t % 2u * 4u + {c}u][t / 8u + {16 * j}u][t / 2u % 4u] = b{j}[{c}];"
+        for j in range(2)
+        for c in range(4)
+    ]
     lines += ["if ((lw_transposed & 1u) == 0u) {", *plain, "} else {", *along, "}"]
     return "\n".join(lines)
 

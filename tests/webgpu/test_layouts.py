@@ -126,6 +126,7 @@ def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
         (lambda: zeros(70, 2000), lambda: zeros(2000, 8), "tile_parts", 0),
         (lambda: zeros(70, 2000), lambda: zeros(8, 2000).T, "tile_parts", 1),
         (lambda: zeros(70, 40)[:, 4:], lambda: zeros(36, 68), "tiles", 0),
+        (lambda: zeros(70, 36)[::-1], lambda: zeros(36, 68)[::-1], "tiles", 0),
         (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "main", 0),
         (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "main", 0),
         (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "main", 0),

@@ -84,6 +84,19 @@ def test_tiles_of_batches_and_parts(gpu: Runner, batch: int, m: int, n: int, k: 
     assert_product(result, wide_a[:, :, 4:], wide_b[:, :, 4 : n + 4])
 
 
+@pytest.mark.parametrize("k", [4, 36, 520])
+def test_tiles_of_matrices_in_reverse(gpu: Runner, k: int) -> None:
+    """Strides along k, m and n are negative; elements of vectors are contiguous."""
+    a, b = normal(68, k), normal(k, 132, seed=5)
+    x, y, left, right = on_gpu(a), on_gpu(b), on_gpu(a.T), on_gpu(b.T)
+    with stays_on_gpu():
+        products = (left[::-1].T @ y[::-1], x[::-1] @ y, x @ right[::-1].T, x[:2] @ y[::-1])
+    assert_product(products[0], a[:, ::-1], b[::-1])
+    assert_product(products[1], a[::-1], b)
+    assert_product(products[2], a, b[:, ::-1])
+    assert_product(products[3], a[:2], b[::-1])
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_special_element_stays_in_its_row_and_column(gpu: Runner, value: float) -> None:
     """What is loaded beyond the edges of a strip is not multiplied with it."""

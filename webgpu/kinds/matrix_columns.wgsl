@@ -12,7 +12,7 @@ fn columns(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups
 }
 
 fn lw_multiply_columns(base: vec4<u32>, begin: u32, end: u32, result: u32, four: u32) {
-    let stride = lw.row_strides.y >> 4u;
+    let stride = lw_in_vectors(lw.row_strides.y);
     var place = (base.y >> 4u) + four + begin * stride;
     $sums
     var k = begin;
