@@ -9,7 +9,7 @@ enum {
     TILE = 64,         /* rows of a tile, and its columns, of which the kernel for contiguous rows has twice as many */
     DOTS = 4,          /* dot products that a workgroup computes at once */
     SKINNY = 4,        /* rows or columns for which tiles would be mostly empty */
-    GROUPS = 256,      /* workgroups that keep a GPU busy; with fewer tiles, k is split */
+    GROUPS = 384,      /* workgroups that keep a GPU busy; with fewer tiles, k is split */
     LEAST_DEPTH = 128, /* of a part of k: with less, adding the parts costs more than it gains */
     MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
