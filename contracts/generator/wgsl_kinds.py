@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from string import Template
 
 from .wgsl_module import COMPONENTS, ITEMS, WEBGPU, Module
+from .wgsl_tiles import window_tiles
 
 __all__ = ["EMITTERS"]
 
@@ -389,15 +390,24 @@ def _window(module: Module) -> str:
     inputs = module.contract.inputs
     size = "lw.kernel_size.x * lw.kernel_size.y"
     finish = [module.load(2)] if len(inputs) > 1 else ["inside", size, *module.parameters("f32")]
-    combine = ", ".join(["acc", *(module.load(position) for position in range(min(len(inputs), 2)))])
+    combine = ["acc", module.load(0)]
+    if len(inputs) > 1:
+        combine = ["acc", f"select(0.0, {module.load(0)}, is_inside)", module.load(1)]
+    values = {
+        "finish": f"{module.function('_finish')}({', '.join(['acc', *finish])})",
+        "component": COMPONENTS[len(inputs)],
+        "result": f"{len(inputs)}u",
+    }
     text = Template(_template("window")).substitute(
+        values,
         identity=f"{module.function('_identity')}()",
-        combine=f"{module.function('_combine')}({combine})",
-        finish=f"{module.function('_finish')}({', '.join(['acc', *finish])})",
-        component=COMPONENTS[len(inputs)],
-        result=f"{len(inputs)}u",
+        combine=f"{module.function('_combine')}({', '.join(combine)})",
+        skip="" if len(inputs) > 1 else "if (!is_inside) { continue; }",
     )
-    return module.bindings() + module.loads(numbers=False) + text
+    text = module.bindings() + module.loads(numbers=False) + text
+    if len(inputs) > 1:
+        text += window_tiles(_template("window_tiles"), values, [f"lw_load_{each.name}" for each in inputs])
+    return text
 
 
 def _attention(module: Module) -> str:

@@ -5,12 +5,13 @@
 #include <string.h>
 
 enum {
-    STRIP = 16,        /* parts of k are multiples of it */
-    TILE = 64,         /* rows of a tile, and its columns, of which the kernel for contiguous rows has twice as many */
-    DOTS = 4,          /* dot products that a workgroup computes at once */
-    SKINNY = 4,        /* rows or columns for which tiles would be mostly empty */
-    GROUPS = 384,      /* workgroups that keep a GPU busy; with fewer tiles, k is split */
-    LEAST_DEPTH = 128, /* of a part of k: with less, adding the parts costs more than it gains */
+    STRIP = 16,          /* parts of k are multiples of it */
+    TILE = 64,           /* rows and columns of a tile; that for contiguous rows of matrices has 128 columns */
+    DOTS = 4,            /* dot products that a workgroup computes at once */
+    SKINNY = 4,          /* rows or columns for which tiles would be mostly empty */
+    GROUPS = 384,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
+    LEAST_DEPTH = 128,   /* of a part of k: with less, adding the parts costs more than it gains */
+    LEAST_CHANNELS = 8,  /* output channels of a group for which the tiles of a convolution are full enough */
     MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
 
@@ -203,6 +204,13 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     parameters->channels = (uint32_t)(layout->in_channels / layout->groups);
     parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
     parameters->count = (uint32_t)count;
+    if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= LEAST_CHANNELS) {
+        launch->dispatch.entry = LW_ENTRY_TILES;
+        launch->dispatch.groups[0] = lw_webgpu_at_most(launch, (count / layout->out_channels + TILE - 1) / TILE);
+        launch->dispatch.groups[1] = lw_webgpu_at_most(launch, (parameters->outputs + TILE - 1) / TILE);
+        launch->dispatch.groups[2] = lw_webgpu_at_most(launch, layout->groups);
+        return lw_webgpu_record(launch);
+    }
     return lw_webgpu_record_invocations(launch, count);
 }
 

@@ -50,8 +50,10 @@ def test_attention(gpu: Runner, row: np.ndarray, keys: int) -> None:
     np.testing.assert_allclose(gpu.run("scaled_dot_product_attention", query, key, value), expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("channels", [300, 3000])
-def test_convolution(gpu: Runner, row: np.ndarray, channels: int) -> None:
-    images, weight = (row[: channels * 9].reshape(1, channels, 3, 3), row[-channels * 9 :].reshape(1, channels, 3, 3))
-    expected = (images.astype(np.float64) * weight).sum()
-    np.testing.assert_allclose(gpu.run("conv2d", images, weight), [[[[expected]]]], atol=1e-3)
+@pytest.mark.parametrize(("channels", "outputs"), [(300, 1), (3000, 1), (60_000, 8)])
+def test_convolution(gpu: Runner, row: np.ndarray, channels: int, outputs: int) -> None:
+    images = row[: channels * 9].reshape(1, channels, 3, 3)
+    weight = row[-channels * 9 * outputs :].reshape(outputs, channels, 3, 3)
+    terms = images.astype(np.float64) * weight
+    difference = gpu.run("conv2d", images, weight)[0, :, 0, 0] - terms.sum((1, 2, 3))
+    assert (abs(difference) <= 2e-7 * abs(terms).sum((1, 2, 3))).all()

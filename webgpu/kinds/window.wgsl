@@ -1,5 +1,6 @@
 // Slides a window over images (N, C, H, W). An invocation computes one element of the result after another, each from
-// the elements in the window at its position; those outside the image are left out.
+// the elements in the window at its position. Those outside the image are left out, or 0 if there is a weight: an
+// infinite weight gives NaN there, as on the CPU.
 override lw_group: u32 = 256u;
 
 struct LwWindowLayout {
@@ -32,19 +33,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         for (var c = 0u; c < lw.channels; c += 1u) {
             for (var p = 0u; p < lw.kernel_size.x; p += 1u) {
                 let y = corner.x + p * lw.dilation.x;
-                if (y >= lw.in_size.x) {
-                    continue;
-                }
                 for (var q = 0u; q < lw.kernel_size.y; q += 1u) {
                     let x = corner.y + q * lw.dilation.y;
-                    if (x >= lw.in_size.y) {
-                        continue;
-                    }
                     let at = lw.offsets + vec4<u32>(
                         dot(vec4<u32>(image, first + c, y, x), lw.strides[0]),
                         dot(vec4<u32>(place.y, c, p, q), lw.strides[1]),
                         0u, 0u
                     );
+                    let is_inside = y < lw.in_size.x && x < lw.in_size.y;
+                    $skip
                     acc = $combine;
                     inside += 1u;
                 }
