@@ -65,6 +65,18 @@ def test_results_are_checked(small, name, monkeypatch):
         assert command.JOBS[name](work.Inputs(7)).error > 1
 
 
+def test_a_chain_is_launched_for_each_call_and_allocates_nothing_new(small):
+    job = work.fused(work.Inputs(7))
+    job.call(3)
+    before = lw.memory_stats(work.GPU)
+    job.call(10)
+    work.synchronize()
+    after = lw.memory_stats(work.GPU)
+    found = {name: after[name] - before[name] for name in after}
+    assert (found["chains_run"], found["dispatches"]) == (10, 20)
+    assert found["num_allocs"] == found["num_cache_hits"] > 0
+
+
 def test_the_table(small, seconds, capsys):
     """Rates are in TB/s and TFLOP/s; other rows are compared with our own figures."""
     assert main(["--goals", "--backends", "wgpu", "--json"]) == 0
