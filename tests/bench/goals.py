@@ -17,10 +17,17 @@ from lanewise.errors import ArgumentError
 from tests.bench import operations
 from tests.bench.cases import Case, Literal, Size, build
 
-GFLOPS, NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES, TIMES = "GFLOP/s", "ns", "us", "ms", "KB", "times"
-TERAFLOPS, TERABYTES = "TFLOP/s", "TB/s"
+GFLOPS, TERAFLOPS, TERABYTES = "GFLOP/s", "TFLOP/s", "TB/s"
+NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES, TIMES, COUNT = "ns", "us", "ms", "KB", "times", "count"
 _RATES: Mapping[str, float] = {GFLOPS: 1.0, TERAFLOPS: 1e-3, TERABYTES: 1e-3}  # of operations or bytes per nanosecond
-_SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS: 1e6, KILOBYTES: 1e3, TIMES: 1.0}
+_SCALE: Mapping[str, float] = {
+    NANOSECONDS: 1.0,
+    MICROSECONDS: 1e3,
+    MILLISECONDS: 1e6,
+    KILOBYTES: 1e3,
+    TIMES: 1.0,
+    COUNT: 1.0,
+}
 
 
 @dataclass(frozen=True)

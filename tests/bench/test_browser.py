@@ -15,6 +15,7 @@ import pytest
 
 from lanewise.errors import ArgumentError
 from tests.bench.browser import chromium_page, command
+from tests.bench.browser.table import WEBGPU
 from tests.bench.command import main
 
 FAST = ["--seconds", "0.005", "--repeats", "2"]
@@ -30,16 +31,27 @@ def missing():
     return "" if shutil.which("npm") else "npm is not installed"
 
 
-@pytest.fixture(scope="module")
-def report():
+def measured(*arguments):
+    """Returns what the command prints as JSON."""
     if reason := missing():
         if "chromium" in os.environ.get("LANEWISE_REQUIRE", "").split(","):
             pytest.fail(reason)
         pytest.skip(reason)
     with contextlib.redirect_stdout(io.StringIO()) as text:
-        code = main(["matmul 64", "wheel", *GOALS, "--json", *FAST])
+        code = main([*arguments, "--json", *FAST])
     assert code == 0
     return json.loads(text.getvalue())
+
+
+@pytest.fixture(scope="module")
+def report():
+    return measured("matmul 64", "wheel", *GOALS)
+
+
+@pytest.fixture(scope="module")
+def on_webgpu():
+    """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
+    return measured("--browser", "--goals", "webgpu", "--peers")
 
 
 def test_every_contestant_is_right_and_timed(report):
@@ -61,6 +73,24 @@ def test_the_size_of_the_wheel_is_reported(report):
     wheel = report["goals"][1]
     assert wheel["unit"] == "KB"
     assert 100 < wheel["figure"] < 1000
+
+
+def test_webgpu_is_measured_on_the_adapter_of_the_browser(on_webgpu):
+    assert [row["goal"] for row in on_webgpu["goals"]] == [goal.name for goal in WEBGPU]
+    assert all(row["figure"] > 0 for row in on_webgpu["goals"])
+    assert on_webgpu["webgpu"].startswith("lanewise ")
+
+
+def test_a_compiled_chain_takes_few_dispatches(on_webgpu):
+    counts = {row["goal"]: row for row in on_webgpu["goals"] if row["unit"] == "count"}
+    assert len(counts) == 3
+    assert all(row["firm_met"] for row in counts.values())
+
+
+def test_import_computes_and_calibrates_nothing(on_webgpu):
+    answers = on_webgpu["goals"][0]["details"]["answers"]["lanewise"]
+    assert len(answers) == 2
+    assert all(answer["imported"] == {"calibration": "None", "dispatches": 0} for answer in answers)
 
 
 @pytest.mark.parametrize(

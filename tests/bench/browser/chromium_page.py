@@ -65,14 +65,18 @@ def require() -> None:
 
 
 @contextmanager
-def opened(folders: Folders) -> Iterator[Page]:
-    """Opens an empty page in Chromium and serves `folders` to it. Raises ArgumentError as `require` does."""
+def opened(folders: Folders, *, webgpu: bool = False) -> Iterator[Page]:
+    """Opens an empty page in Chromium, with WebGPU on request, and serves `folders` to it.
+
+    Raises ArgumentError as `require` does.
+    """
     require()
     from playwright.sync_api import sync_playwright
 
     # The server sends no cross-origin isolation headers: with them, some of the libraries measured would start threads.
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.FLAGS))
+        flags = [*chromium.FLAGS, *(chromium.WEBGPU if webgpu else ())]
+        browser = playwright.chromium.launch(executable_path=chromium.program(), args=flags)
         page = browser.new_page()
         page.set_default_timeout(LONGEST)
         page.on("console", lambda message: print(message.text, file=sys.stderr))

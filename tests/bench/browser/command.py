@@ -15,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
 from tests.bench import goals, machine, operations
-from tests.bench.browser import chromium_page, compile_limits, npm
+from tests.bench.browser import chromium_page, compile_limits, npm, pypi, webgpu
 from tests.bench.browser.fixtures import pyodide_fixture
-from tests.bench.browser.table import BROWSER, IMPORT, WHEEL_SIZE
+from tests.bench.browser.table import BROWSER, IMPORT, WEBGPU, WHEEL_SIZE
 from tests.bench.goal_report import Row, Table, from_case, places, publish
 from tests.bench.goals import Goal, Measured
 from tests.bench.settings import Settings
@@ -82,7 +81,22 @@ def run(names: Sequence[str], settings: Settings) -> int:
     peers = _peers(settings.peers)
     marked = places(settings.documents, OPTIONS, chosen)
     chromium_page.require()
-    served = _served(peers, settings.wheel)
+    on_cpu = [goal for goal in chosen if goal not in WEBGPU]
+    on_gpu = [goal for goal in chosen if goal in WEBGPU]
+    served = _served(peers if on_cpu else (), settings.wheel)
+    tables = [_on_cpu(on_cpu, served, [name for name in peers if name in PEERS], settings)] if on_cpu else []
+    tables += [_on_gpu(on_gpu, served, [name for name in peers if name in webgpu.PEERS], settings)] if on_gpu else []
+    whole = Table(
+        [row for table in tables for row in table.rows],
+        [name for table in tables for name in table.columns],
+        list(dict.fromkeys(line for table in tables for line in table.heading)),
+        {name: fact for table in tables for name, fact in table.about.items()},
+        f"in Chromium with Pyodide {PYODIDE} on {machine.short_cpu_name()}",
+    )
+    return publish(whole, settings, marked)
+
+
+def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
     start = {
         "wheel": f"/dist/{served.wheel.name}",
         "programs": f"/limits/{pack_programs(compile_limits.FOLDER).name}",
@@ -90,15 +104,14 @@ def run(names: Sequence[str], settings: Settings) -> int:
         "peers": [name for name in peers if name in JAVASCRIPT],
         "limitUrls": {name: f"/limits/{path.name}" for name, path in served.limits.items()},
     }
-    place = f"in Chromium with Pyodide {PYODIDE} on {machine.short_cpu_name()}"
     with chromium_page.opened(served.folders()) as page:
         imports = _imports(page, served.wheel, peers, settings.repeats) if IMPORT in _names(chosen) else None
         page.load()
         about = json.loads(page.call("start", start))
         limits = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
-        heading = _heading(about, limits)
-        if not settings.as_json:
-            print("\n".join([*heading, ""]), flush=True)
+        versions = f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
+        engine = "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in limits.items())
+        heading = _heading(versions, engine, as_json=settings.as_json)
         rows = []
         for goal in chosen:
             print(goal.name, file=sys.stderr, flush=True)
@@ -108,7 +121,20 @@ def run(names: Sequence[str], settings: Settings) -> int:
                 rows.append(Row(goal, _download_sizes(served, peers), ()))
             else:
                 rows.append(Row(goal, imports, ()))
-    return publish(Table(rows, peers, heading, {"page": about, "limits": limits}, place), settings, marked)
+    return Table(rows, peers, heading, {"page": about, "limits": limits})
+
+
+def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
+    pyborch = pypi.fetch(served.pyodide.parent) if peers else None
+    folders = served.folders() if pyborch is None else {**served.folders(), "pypi": pyborch.parent}
+    packages = webgpu.programs(served.wheel, pyborch)
+    print(", ".join(_names(chosen)), file=sys.stderr, flush=True)
+    with chromium_page.opened(folders, webgpu=True) as page:
+        found = webgpu.answers(page, packages, settings.repeats)
+    versions = "; ".join(each[0]["settings"] for each in found.values())
+    heading = _heading(f"WebGPU: {versions}", as_json=settings.as_json)
+    rows = webgpu.rows(chosen, found, frozenset(webgpu.PEERS).difference(peers))
+    return Table(rows, peers, heading, {"webgpu": versions})
 
 
 def _names(chosen: Sequence[Goal]) -> list[str]:
@@ -116,10 +142,11 @@ def _names(chosen: Sequence[Goal]) -> list[str]:
 
 
 def _peers(names: Sequence[str] | None) -> Sequence[str]:
+    offered = (*PEERS, *webgpu.PEERS)
     if names is None:
-        return PEERS
-    if unknown := sorted(set(names) - set(PEERS)):
-        raise ArgumentError(f"bench: expected peers among {', '.join(PEERS)} in the browser, got {unknown[0]!r}")
+        return offered
+    if unknown := sorted(set(names) - set(offered)):
+        raise ArgumentError(f"bench: expected peers among {', '.join(offered)} in the browser, got {unknown[0]!r}")
     return tuple(dict.fromkeys(names))
 
 
@@ -190,11 +217,14 @@ def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
     return Measured(size, size, peers)
 
 
-def _heading(about: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
+def _heading(*facts_of_run: str, as_json: bool) -> list[str]:
+    """Returns the lines above a table, and prints them before the rows are measured unless JSON is to follow."""
     facts = machine.facts()
-    return [
+    heading = [
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}, one thread",
-        f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}",
-        "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in limits.items()),
+        *facts_of_run,
         "figures are minima; peers are in the unit of the row",
     ]
+    if not as_json:
+        print("\n".join([*heading, ""]), flush=True)
+    return heading

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.bench.goals import (
+    COUNT,
     GFLOPS,
     KILOBYTES,
     MICROSECONDS,
@@ -34,6 +35,16 @@ _NEAR_TFJS = (Against(("tfjs",), 0.95),)
 _LIMIT = (OfLimit(1.0),)
 _BOTH = (Against(("tfjs", "numpy")),)
 
+# Rows for WebGPU, which webgpu.py measures.
+RECORDED = Goal(
+    "webgpu: add of 4 elements, recorded", MICROSECONDS, (Reach(30), Against(("pyborch",), 10)), (Reach(10),)
+)
+DISPATCHES = Goal("webgpu: 15 operations and a sum, dispatches", COUNT, (Reach(3),), (Reach(2),))
+SUBMISSIONS = Goal("webgpu: 15 operations and a sum, submissions", COUNT, (Reach(1),), (Reach(1),))
+READS = Goal("webgpu: 15 operations and a sum, reads", COUNT, (Reach(1),), (Reach(1),))
+FIRST = Goal("webgpu: import and first number", MILLISECONDS, (Against(("pyborch",), 4),), ())
+WEBGPU: tuple[Goal, ...] = (RECORDED, DISPATCHES, SUBMISSIONS, READS, FIRST)
+
 BROWSER: tuple[Goal, ...] = (
     *(_matmul(edge, (Against(("tfjs", "onnxruntime")),), (Reach(48),)) for edge in (64, 128)),
     *(_matmul(edge, (Reach(firm), _TFJS), (OfLimit(0.9),)) for edge, firm in ((256, 46), (512, 46), (1024, 44))),
@@ -52,4 +63,5 @@ BROWSER: tuple[Goal, ...] = (
     Goal("call, n = 4", NANOSECONDS, (Reach(150),), (Reach(80),), Work("add", (4,))),
     Goal(WHEEL_SIZE, KILOBYTES, (Reach(400),), (Reach(200),)),
     Goal(IMPORT, MILLISECONDS, (Reach(150),), (Reach(50),)),
+    *WEBGPU,
 )

@@ -30,6 +30,12 @@ import ${name}
 `);
 }
 
+// Starts a new Pyodide with these packages, and runs a program that may wait for the GPU. Returns its last value.
+async function program(packages, url) {
+    const pyodide = await pyodideWith(packages);
+    return pyodide.runPythonAsync(await (await fetch(url)).text(), { filename: url });
+}
+
 // Loads the peers (other libraries) of these names. One that cannot start gets a `failure`: why it is not timed.
 async function opened(names) {
     const result = {};
@@ -70,4 +76,4 @@ async function start({ wheel, programs, packages, peers, limitUrls }) {
     return lanewise.describe();
 }
 
-globalThis.lanewise = { start, importTime };
+globalThis.lanewise = { start, importTime, program };
