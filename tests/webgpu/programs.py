@@ -1,236 +1,176 @@
-"""Random programs, which run on WebGPU and on the CPU, and must have the same results.
+"""Runs random programs on WebGPU and on the CPU, and compares what they read.
 
-    python tests/webgpu/programs.py --seconds 300 --seed 7    prints the seed; prints a program that fails, and exits
+    python -m tests.webgpu.programs --seconds 300 [--seed N]
 
-A program is a list of statements in Python. It computes with whole numbers, so that every result is exact. Statements
-write to tensors and views of them, hold and drop temporaries, and read at random points, to test what waits in chains.
-"""
+Prints the first seed; each program has the next one. Every program runs several times, because a chain of elementwise
+operations becomes one kernel when it is seen again. If results differ, or if only the GPU refuses a statement,
+statements are left out while the program still fails. What remains is printed as a script, and the exit status is 1."""
 
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
-import lanewise as lw
+import numpy as np
 
-NAMES: Final = tuple("abcdefgh")
-SHAPES: Final = ((7,), (4, 6), (6,), (4, 1), (2, 3, 4), (1,), (), (24,), (3, 4), (300, 5))
-DTYPES: Final = ("float32", "int32", "bool")
-LARGEST: Final = 1 << 12  # results beyond it are clipped: sums and products stay exact
-HEADER: Final = """\
-import lanewise as lw
-def new(shape, dtype, seed):
-    size = 1
-    for extent in shape:
-        size *= extent
-    values = [(i * 7 + seed) % 23 - 11 for i in range(size)]
-    return lw.asarray(values, dtype=lw.int32).reshape(shape).astype(dtype).to(backend)
-def read(tensor):
-    results.append(tensor.tolist())
-"""
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests/webgpu")]
+
+from drawing import draw  # noqa: E402
+
+import lanewise as lw  # noqa: E402
+
+RUNS = 3  # of each program on the GPU
+SHRINKING = 120.0  # seconds, at most
+INTEGERS = (9, 9, 9, 2**31)  # int32 data are below one of these
+
+SCRIPT = '''# {complaint}
+from tests.webgpu.programs import replay
+
+replay("""
+{statements}
+""")'''
+
+Reads = list[tuple[np.ndarray, float]]
 
 
-def run(statements: list[str], backend: str) -> dict[str, Any]:
-    """Runs a program. Returns its variables, with `results`, what it has read."""
-    variables: dict[str, Any] = {"backend": backend, "results": []}
-    exec(HEADER, variables)
+def data(seed: int, shape: tuple[int, ...], dtype: str) -> lw.Tensor:
+    """Returns a tensor of small multiples of 1/4, integers or flags."""
+    random = np.random.default_rng(seed)
+    if dtype == "bool":
+        return lw.asarray(random.integers(0, 2, shape) > 0)
+    if np.dtype(dtype).kind == "i":
+        bound = INTEGERS[seed % len(INTEGERS)]
+        return lw.asarray(random.integers(-bound, bound, shape).astype(dtype))
+    return lw.asarray((random.integers(-20, 20, shape) / 4).astype(dtype))
+
+
+def environment(device: str, reads: Reads, library: Any = lw) -> dict[str, Any]:
+    """Returns the names that statements use."""
+
+    def check(x: lw.Tensor, error: float = 0.0) -> None:
+        reads.append((np.array(x), error))
+
+    return {
+        "lw": library,
+        "data": lambda seed, shape, dtype: data(seed, shape, dtype).to(device),
+        "check": check,
+    }
+
+
+def on_cpu(statements: Sequence[str]) -> tuple[list[str], Reads]:
+    """Runs statements on the CPU. Returns those that succeeded, and what they read."""
+    reads: Reads = []
+    names, done = environment("cpu", reads), []
     for statement in statements:
-        exec(statement, variables)
-    return variables
-
-
-class Writer:
-    """Writes a program, and runs it on the CPU meanwhile, to know shapes and dtypes."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.statements: list[str] = []
-        self.variables = run([], "cpu")
-
-    def write(self, length: int) -> list[str]:
-        """Returns a program of at least so many statements, which reads all variables at its end."""
-        self._do(f"a = {self._new()}")
-        while len(self.statements) < length:
-            self._step()
-        for name in self._names():
-            self._do(f"read({name})")
-        return self.statements
-
-    def _names(self, fits: Callable[[lw.Tensor], bool] = lambda tensor: True) -> list[str]:
-        return [name for name in NAMES if name in self.variables and fits(self.variables[name])]
-
-    def _do(self, statement: str) -> None:
-        exec(statement, self.variables)
-        self.statements.append(statement)
-        for name in NAMES:
-            tensor = self.variables.get(name)
-            if tensor is None or tensor.dtype is lw.bool or tensor.size == 0:
-                continue
-            if float(lw.max(lw.abs(tensor))) > LARGEST:
-                clip = f"{name} = lw.clip({name}, -9, 9)"
-                exec(clip, self.variables)
-                self.statements.append(clip)
-
-    def _new(self) -> str:
-        shape, dtype = self.random.choice(SHAPES), self.random.choice(DTYPES)
-        return f"new({shape}, lw.{dtype}, {self.random.randrange(23)})"
-
-    def _step(self) -> None:
-        """Adds a statement. Those that do not fit the variables are left out."""
-        kinds = {
-            self._compute: 12, self._view: 4, self._assign: 3, self._in_place: 3, self._out: 1, self._reduce: 2,
-            self._product: 1, self._gather: 1, self._make: 2, self._drop: 1, self._read: 1, self._hold: 1,
-        }  # fmt: skip
-        (kind,) = self.random.choices(list(kinds), list(kinds.values()))
-        statement = kind(self.random.choice(self._names()), self.random.choice(NAMES))
-        if statement:
-            self._do(statement)
-
-    def _make(self, name: str, target: str) -> str:
-        return f"{target} = {self._new()}"
-
-    def _drop(self, name: str, target: str) -> str:
-        return f"del {name}" if len(self._names()) > 1 else ""
-
-    def _read(self, name: str, target: str) -> str:
-        return f"read({name})"
-
-    def _hold(self, name: str, target: str) -> str:
-        return f"{target} = {name}"
-
-    def _operand(self, name: str) -> str:
-        """Returns a variable that broadcasts to the shape of `name`, or a number."""
-        shape = self.variables[name].shape
-
-        def fits(tensor: lw.Tensor) -> bool:
-            pairs = zip(reversed(tensor.shape), reversed(shape), strict=False)
-            return len(tensor.shape) <= len(shape) and all(mine in (1, theirs) for mine, theirs in pairs)
-
-        names = self._names(fits)
-        number = self.random.choice(["2", "-1", "3.0", "0", "1", "True"])
-        return self.random.choice([*names, *names, number])
-
-    def _expression(self, name: str) -> str:
-        other = self._operand(name)
-        return self.random.choice(
-            [
-                f"{name} + {other}", f"({name} * {other})", f"lw.maximum({name}, {other})",
-                f"lw.where({name} > {other}, {name}, {other})", f"({name} - lw.asarray({other}).astype(lw.int32))",
-                f"lw.minimum({name} * 2, {other}) + 1", f"lw.abs({name} * 1)", f"lw.relu({name} + 0)",
-                f"({name} >= {other})", f"{name}.astype(lw.float32)", f"{name}.astype(lw.int32)",
-                f"{name}.astype(lw.bool)", f"lw.clip({name} * 1, -5, 6)", f"lw.sign({name} * 1) * {other}",
-                f"lw.floor({name} * 0.5)", f"-({name} * 1)", f"{name} * {name} - {other}", f"({name} == {other})",
-            ]
-        )  # fmt: skip
-
-    def _compute(self, name: str, target: str) -> str:
-        expression = self._expression(name)
-        return f"{target} = {expression}"
-
-    def _view(self, name: str, target: str) -> str:
-        tensor = self.variables[name]
-        views = ["[...]", ".reshape((-1,))", "[None]"] if tensor.ndim < 4 else [".reshape((-1,))"]
-        if tensor.ndim == 2:
-            views += [".T", "[:, 0]", "[::-1]"] + [".T[1:]"] * (tensor.shape[1] > 1)
-        if tensor.ndim and tensor.shape[0] > 1:
-            views += ["[1:]", "[::2]", "[0]", "[-1:]", "[1::3]"]
-        return f"{target} = {name}{self.random.choice(views)}"
-
-    def _part(self, name: str) -> str:
-        tensor = self.variables[name]
-        parts = ["[...]"]
-        if tensor.ndim and tensor.shape[0] > 1:
-            parts += ["[0]", "[1:]", "[::2]", "[-1]"]
-        return self.random.choice(parts)
-
-    def _assign(self, name: str, target: str) -> str:
-        value = self.random.choice(["5", "0", f"lw.asarray({self._operand(name)}).reshape((-1,))[0]"])
-        return f"{name}{self._part(name)} = {value}"
-
-    def _in_place(self, name: str, target: str) -> str:
-        operator = self.random.choice(["+", "-", "*"])
-        number = self.random.choice(["1", "2"])
-        is_bool = self.variables[name].dtype is lw.bool
-        return "" if is_bool else f"{name} {operator}= {number}"
-
-    def _out(self, name: str, target: str) -> str:
-        tensor = self.variables[name]
-        if not tensor.is_contiguous or tensor.dtype is lw.bool:
-            return ""
-        names = self._names(lambda other: other.shape == tensor.shape and other.dtype is tensor.dtype)
-        return f"lw.add({name}, {self.random.choice(['1', '2'])}, out={name})" if names else ""
-
-    def _reduce(self, name: str, target: str) -> str:
-        if self.variables[name].size == 0:
-            return ""
-        function = self.random.choice(["sum", "max", "min"])
-        axis = "" if self.variables[name].ndim == 0 else self.random.choice(["", ", axis=0", ", axis=-1"])
-        return f"{target} = lw.{function}({name} * 1{axis})"
-
-    def _product(self, name: str, target: str) -> str:
-        tensor = self.variables[name]
-        if tensor.ndim != 2 or tensor.dtype is not lw.float32:
-            return ""
-        return f"{target} = lw.clip({name}, -9, 9) @ lw.clip({name}, -9, 9).T"
-
-    def _gather(self, name: str, target: str) -> str:
-        tensor = self.variables[name]
-        if not tensor.ndim or tensor.shape[0] < 2:
-            return ""
-        return self.random.choice(
-            [
-                f"{target} = lw.take({name}, lw.asarray([1, 0, 1]), axis=0)",
-                f"{target} = lw.concat([{name} * 1, {name}], axis=0)[:7]",
-                f"{name}[lw.asarray([1, 0])] = {name}[:2] * 1",
-            ]
-        )
-
-
-def fails(statements: list[str]) -> bool:
-    """Returns whether a program has other results on WebGPU than on the CPU."""
-    return bool(run(statements, "wgpu")["results"] != run(statements, "cpu")["results"])
-
-
-def shortened(statements: list[str]) -> list[str]:
-    """Leaves out statements of a program that fails, as long as it still does."""
-    for position in reversed(range(len(statements))):
-        shorter = statements[:position] + statements[position + 1 :]
         try:
-            statements = shorter if fails(shorter) else statements
-        except (NameError, lw.LanewiseError):
+            exec(statement, names)
+        except Exception:  # what it needs has been left out
             continue
-    return statements
+        done.append(statement)
+    return done, reads
 
 
-def check(seed: int, length: int = 40) -> None:
-    """Runs the program of a seed. Raises AssertionError with the shortest program found that fails."""
-    statements = Writer(seed).write(length)
-    if fails(statements):
-        program = "\n".join([f"backend, results = 'wgpu', []  # seed {seed}", HEADER, *shortened(statements)])
-        raise AssertionError(f"another result than on the CPU:\n{program}")
+def complaint(statements: Sequence[str], library: Any = lw, runs: int = RUNS) -> str | None:
+    """Returns what is wrong when statements run on the GPU, or None. Leaves out those that fail on the CPU."""
+    done, expected = on_cpu(statements)
+    for run in range(runs):
+        reads: Reads = []
+        names = environment("wgpu", reads, library)
+        with lw.use_backend("wgpu"):
+            for statement in done:
+                try:
+                    exec(statement, names)
+                except Exception as error:
+                    return f"run {run}: {statement}: {type(error).__name__}: {error}"
+        checks = [statement for statement in done if statement.startswith("check(")]
+        for statement, (x, error), (y, _) in zip(checks, expected, reads, strict=True):
+            if wrong := difference(x, y, error):
+                return f"run {run}: {statement}: {wrong}"
+    return None
 
 
-def main() -> None:
-    """Runs programs for some time."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+def difference(expected: np.ndarray, got: np.ndarray, error: float) -> str | None:
+    """Returns how a result differs from that of the CPU, or None if it is as near as it must be."""
+    if (expected.shape, expected.dtype) != (got.shape, got.dtype):
+        return f"expected {expected.dtype} {expected.shape}, got {got.dtype} {got.shape}"
+    same = (expected == got) | ((expected != expected) & (got != got))
+    if error:
+        with np.errstate(invalid="ignore"):
+            same |= np.abs(expected.astype(np.float64) - got) <= error
+    if same.all():
+        return None
+    first = tuple(int(each) for each in np.unravel_index(int(np.argmin(same)), same.shape))
+    what = f"expected {expected[first]}, got {got[first]}"
+    return f"{np.count_nonzero(~same)} of {same.size} differ, first at {list(first)}: {what}, allowed {error}"
+
+
+def shrink(
+    statements: Sequence[str], fails: Callable[[Sequence[str]], object], seconds: float = SHRINKING
+) -> list[str]:
+    """Leaves out statements, first many at once and then one by one, while the program fails."""
+    kept, end = list(statements), time.monotonic() + SHRINKING
+    span = len(kept) // 2
+    while span:
+        start, before = 0, len(kept)
+        while start < len(kept) and time.monotonic() < end:
+            candidate = kept[:start] + kept[start + span :]
+            if candidate and fails(candidate):
+                kept = candidate
+            else:
+                start += span
+        if span > 1 or len(kept) == before or time.monotonic() >= end:
+            span //= 2
+    return kept
+
+
+def script(statements: Sequence[str], wrong: str) -> str:
+    """Returns a script that runs the statements again."""
+    return SCRIPT.format(complaint=wrong, statements="\n".join(statements))
+
+
+def replay(text: str) -> None:
+    """Runs the statements of a script. Exits with what is wrong."""
+    sys.exit(complaint(text.strip().splitlines()) or 0)
+
+
+def run(seed: int) -> tuple[int, str | None]:
+    """Runs one program. Returns its number of statements, and the report of its failure or None."""
+    with lw.use_backend("cpu"):
+        statements = draw(seed, environment("cpu", []))
+    wrong = complaint(statements)
+    if wrong is None:
+        return len(statements), None
+    kept = shrink(statements, complaint)
+    again = complaint(kept)
+    note = "" if again else "It fails only after the programs before it; all of its statements follow.\n"
+    report = script(on_cpu(kept)[0] if again else statements, again or wrong)
+    return len(statements), f"program {seed}: {wrong}\n{note}{report}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60, help="how long to run programs (default: 60)")
+    parser.add_argument(
+        "--seed", type=int, default=time.time_ns() % 10**9, help="the first program's (default: random)"
+    )
     options = parser.parse_args()
-    print(f"seed {options.seed}, {next(info for info in lw.backends() if info.name == 'wgpu')}", flush=True)
-    end, count = time.monotonic() + options.seconds, 0
-    while time.monotonic() < end:
-        try:
-            check(options.seed + count)
-        except Exception as error:
-            sys.exit(f"{error}\nafter {count} programs, at seed {options.seed + count}")
-        count += 1
-    chains = lw.memory_stats("wgpu")
-    print(f"{count} programs have the results of the CPU; {chains['chains_run']} chains ran as one kernel")
+    print(f"seed {options.seed}", flush=True)
+    began, programs, statements, failures = time.monotonic(), 0, 0, 0
+    while time.monotonic() - began < options.seconds and failures < 5:
+        count, report = run(options.seed + programs)
+        programs, statements, failures = programs + 1, statements + count, failures + bool(report)
+        if report:
+            print(report, flush=True)
+    stats = lw.memory_stats("wgpu")
+    counts = ", ".join(f"{stats[name]} {name}" for name in ("dispatches", "chains_compiled", "chains_run"))
+    print(f"{programs} programs of {statements} statements, each run {RUNS} times: {counts}; {failures} failed")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
