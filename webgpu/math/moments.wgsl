@@ -14,17 +14,14 @@ fn lw_moments_of(x: f32) -> LwMoments {
 }
 
 // The moments of all elements of a and b together. Source: Chan, Golub and LeVeque, "Algorithms for computing the
-// sample variance", 1983, (2.1).
+// sample variance", 1983, (2.1). Without branches: SwiftShader inlines all calls, and compiled those of var for
+// minutes, until memory ran out.
 fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
-    if (b.count == 0.0) {
-        return a;
-    }
-    if (a.count == 0.0) {
-        return b;
-    }
     let count = a.count + b.count;
-    let share = b.count / count;
-    let distance = (b.pivot - a.pivot) + (b.shift - a.shift);
+    let share = b.count / max(count, 1.0);
+    let distance = select((b.pivot - a.pivot) + (b.shift - a.shift), 0.0, b.count == 0.0);
     let squares = a.squares + b.squares + distance * distance * a.count * share;
-    return LwMoments(count, a.pivot, a.shift + distance * share, squares);
+    let pivot = select(a.pivot, b.pivot, a.count == 0.0);
+    let shift = select(a.shift + distance * share, b.shift, a.count == 0.0);
+    return LwMoments(count, pivot, shift, select(squares, b.squares, a.count == 0.0));
 }

@@ -20,14 +20,12 @@ fn lw_two_sum(a: f32, b: f32) -> LwPair {
 }
 
 // a + b with a relative error of about 2^-46. Source: Dekker, "A floating-point technique for extending the available
-// precision", 1971, add2.
+// precision", 1971, add2. Without branches, as lw_moments_join.
 fn lw_pair_add(a: LwPair, b: LwPair) -> LwPair {
     let sum = lw_two_sum(a.high, b.high);
     let low = lw_rounded(sum.low + lw_rounded(a.low + b.low));
-    if (lw_is_zero(low)) { // adding a low part of 0 would turn a sum of -0 into 0
-        return LwPair(sum.high, 0.0);
-    }
-    return lw_two_sum(sum.high, low);
+    let total = lw_two_sum(sum.high, low);
+    return LwPair(select(total.high, sum.high, lw_is_zero(low)), total.low); // -0 + 0 would be 0
 }
 
 // Returns a * b exactly, unless it overflows or underflows. Source: Dekker, 1971, mul12. Each factor is split in two
