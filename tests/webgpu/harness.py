@@ -79,6 +79,11 @@ class Runner:
             assert after[guard].tobytes() == before[guard].tobytes(), "the kernel wrote outside its result"
         return result
 
+    def keeps_denormals(self) -> bool:
+        """Returns whether float arithmetic has denormal operands and results. WGSL lets an adapter flush them to 0."""
+        tiny = np.array([2.0**-140, 2.0**-100, 0.5], np.float32)
+        return bool((self.run("multiply", tiny, tiny[::-1].copy()) != 0)[[0, 2]].all())
+
     @staticmethod
     def _placed(value: Any) -> Any:
         return on_gpu(value) if isinstance(value, np.ndarray) else value

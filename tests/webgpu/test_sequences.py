@@ -140,10 +140,16 @@ def test_ranges_of_floats(gpu: Runner, arguments: tuple[float, ...]) -> None:
 
 
 def assert_rounded_once(got: np.ndarray, expected: np.ndarray) -> None:
-    """Asserts the same bits, except that a denormal number may differ by one unit, as it may be rounded twice."""
-    normal = np.abs(expected) >= np.finfo(np.float32).tiny
-    assert got[normal].tobytes() == expected[normal].tobytes()
-    np.testing.assert_allclose(got[~normal], expected[~normal], rtol=0, atol=1.5 * 2.0**-149)
+    """Asserts the same bits, with two exceptions. A denormal number may differ by one unit, as it may be rounded twice.
+    Where terms cancel, as in -3e38 + 300 * 1e36, pairs of float32 have fewer bits than float64: start and step are
+    rounded to 48 bits, and each of nine sums has a relative error of 2^-46, which is at most
+    (2 * 2^-48 + 9 * 2^-46) * size < 2^-42 * size. Of numbers beyond 2^-18 * size, that is less than half a unit."""
+    magnitude = np.abs(expected.astype(np.float64))
+    size = magnitude.max(initial=0, where=np.isfinite(expected))
+    allowed = np.where(magnitude > 2.0**-18 * size, 0, 2.0**-42 * size)
+    allowed[magnitude < np.finfo(np.float32).tiny] += 1.5 * 2.0**-149
+    with np.errstate(invalid="ignore"):
+        assert ((got == expected) | (np.abs(got.astype(np.float64) - expected) <= allowed)).all()
 
 
 @pytest.mark.parametrize(
@@ -203,6 +209,8 @@ def test_layer_norm(gpu: Runner, length: int) -> None:
 @pytest.mark.parametrize("size", [3e38, 1e25, 1e18, 1e-15, 1e-25, 1e-37])
 def test_layer_norm_of_rows_whose_squares_overflow_or_vanish(gpu: Runner, size: float, length: int) -> None:
     """Each row is scaled by itself: every other row has numbers of usual size."""
+    if size < 1e-30 and not gpu.keeps_denormals():
+        pytest.skip("this adapter flushes denormals to zero, and with them differences of such small numbers")
     random = np.random.default_rng(length)
     x = random.uniform(-1, 1, (4, length))
     x[::2] *= size
