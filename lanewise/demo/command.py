@@ -175,11 +175,14 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
         print(json.dumps(report))
         return
     width = max(len(outcome.name) for outcome in outcomes)
+    software = {info.name for info in lw.backends() if any(device.software for device in info.devices[:1])}
     for outcome in outcomes:
-        peer = "  (for comparison)" if outcome.name in (NUMPY, TORCH) else ""
+        note = "  (for comparison)" if outcome.name in (NUMPY, TORCH) else ""
+        if outcome.name in software:
+            note = "  (a software adapter)"
         print(
             f"  {outcome.name:<{width}}  accuracy {outcome.accuracy:.1%}".replace("%", " %")
-            + f"  {outcome.images_per_second:>11,.0f} images/s{peer}"
+            + f"  {outcome.images_per_second:>11,.0f} images/s{note}"
         )
     print("\n" + _verdict(digits, outcomes, agree))
 

@@ -16,6 +16,7 @@ import lanewise as lw
 from lanewise.demo import command, digits, main, plot
 from lanewise.demo.network import Network, tensor
 from lanewise.timing import Timing
+from tests import support
 
 
 def available():
@@ -28,9 +29,44 @@ def test_prints_a_line_for_each_backend_and_that_they_agree(capsys):
     for backend in available():
         (line,) = [line for line in out.splitlines() if line.split()[:1] == [backend]]
         assert "accuracy 99.1 %" in line
-        assert line.split()[-1] == "images/s"
+        assert line.endswith("images/s") or (backend == "wgpu" and line.endswith("images/s  (a software adapter)"))
     assert len({line.index("accuracy") for line in out.splitlines() if "accuracy" in line}) == 1  # one column
     assert "All 540 predictions agree" in out
+
+
+@pytest.fixture
+def wgpu():
+    if "wgpu" not in available():
+        support.absent("WebGPU is not available", "wgpu")
+
+
+def test_readbacks(wgpu):
+    """The network's predictions are read back once, and nothing else is."""
+    reader = command._on_backend(digits.load(), "wgpu")
+    expected = reader.predict()
+    before = lw.memory_stats("wgpu")
+    assert reader.predict() == expected
+    after = lw.memory_stats("wgpu")
+    assert (after["readbacks"] - before["readbacks"], after["uploads"] - before["uploads"]) == (1, 0)
+
+
+def test_webgpu_predicts_what_the_cpu_does(wgpu, capsys):
+    reports = []
+    for backend in ("scalar", "wgpu"):
+        assert main(["--backend", backend, "--json"]) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    assert reports[1]["readers"][0]["name"] == "wgpu"
+    assert reports[1]["predictions"] == reports[0]["predictions"]
+
+
+@pytest.mark.parametrize("is_software", [False, True])
+def test_a_software_adapter_is_marked(capsys, monkeypatch, is_software):
+    monkeypatch.setattr(command, "_run", lambda *_, **__: [command.Outcome("wgpu", 1.0, 5.0, (1,) * 540)])
+    info = SimpleNamespace(name="wgpu", available=True, devices=(SimpleNamespace(software=is_software),))
+    monkeypatch.setattr(lw, "backends", lambda: [info])
+    assert main([]) == 0
+    line, *_ = capsys.readouterr().out.splitlines()
+    assert line.endswith("5 images/s" + "  (a software adapter)" * is_software)
 
 
 def test_the_text(capsys, monkeypatch):
