@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from string import Template
 
 from .wgsl_module import COMPONENTS, ITEMS, WEBGPU, Module
-from .wgsl_tiles import window_tiles
+from .wgsl_tiles import attention_tiles, window_tiles
 
 __all__ = ["EMITTERS"]
 
@@ -414,10 +414,10 @@ def _attention(module: Module) -> str:
     names = [each.name for each in module.contract.inputs]
     loads = dict(zip(("query", "key", "value", "mask"), (f"lw_load_{name}" for name in names), strict=True))
     functions = {name: module.function(f"_{name}") for name in ("score", "weight", "rescale", "mean")}
-    text = Template(_template("attention")).substitute(
-        **loads, **functions, maximum="lw_maximum_float32", lowest="lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS)"
-    )
-    return module.bindings() + module.loads() + text
+    values = loads | functions
+    values |= {"maximum": "lw_maximum_float32", "lowest": "lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS)"}
+    text = Template(_template("attention")).substitute(values)
+    return module.bindings() + module.loads() + text + attention_tiles(_template("attention_tiles"), values)
 
 
 EMITTERS = {

@@ -1,4 +1,4 @@
-"""Writes out the statements of the entry points that compute convolution in tiles."""
+"""Writes out the statements of the entry points that compute convolution and attention in tiles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from string import Template
 
 from .wgsl_module import COMPONENTS
 
-__all__ = ["window_tiles"]
+__all__ = ["attention_tiles", "window_tiles"]
 
 
 def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str:
@@ -46,14 +46,53 @@ def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str
     )
 
 
+def attention_tiles(template: str, values: dict[str, str]) -> str:
+    """Returns the entry point for tiles of queries. The steps along a strip are written out."""
+
+    def lines(step: str) -> str:
+        """Returns `step` four times: $i is a number, and $c the component of a vector with this number."""
+        return "\n".join(step.replace("$i", f"{i}").replace("$c", COMPONENTS[i]) for i in range(4))
+
+    def four(value: str) -> str:
+        return f"vec4<f32>({', '.join(lines(value).splitlines())})"
+
+    query = lines("a.$c = $query(query + 16u * $iu * lw.row_strides.x);").replace("$query", values["query"])
+    key = lines("b.$c = $key(key + 16u * $iu * lw.row_strides.y);").replace("$key", values["key"])
+    return Template(template).substitute(
+        values,
+        rows=lines("r$i: vec4<f32>,"),
+        fetch_strip=f"{query}\n{key}",
+        fetch_value=lines("v.$c = lw_tile_value(value, k + 4u * $iu, end, is_column);"),
+        put_strips=lines("lw_tile_a[d_lane][4u * $iu + row_lane / 4u][row_lane % 4u] = a.$c;")
+        + lines("lw_tile_b[d_lane][4u * $iu + row_lane / 4u][row_lane % 4u] = b.$c;"),
+        put_value=lines("lw_tile_b[4u * $iu + v_lane][column_lane / 4u][column_lane % 4u] = v.$c;"),
+        put_weights="\n".join(
+            f"lw_tile_a[4u * (x % 4u) + {i}u][y] = {four(f's.r$i.{each}')};" for i, each in enumerate(COMPONENTS)
+        ),
+        multiply="\n".join(_multiply_strips(["y"], ["x"], lambda row, _: f"c.r{row}")),
+        multiply_seen=lines("c.r$i += select(a.$c * b, vec4<f32>(), a.$c == 0.0);"),
+        scores=lines("s.r$i = lw_tile_scores(s.r$i, row + $iu, tile + 4u * x, places.inputs.w);"),
+        largest=f"lw_tile_a[x][y] = {four('lw_largest_of_four(s.r$i)')};",
+        weights=lines("s.r$i = lw_tile_weights(s.r$i, largest.$c);"),
+        rescale_rows=lines("o.r$i *= scale.$c;"),
+        totals=f"total = total * scale + {four('dot(s.r$i, vec4<f32>(1.0))')};",
+        store=lines("lw_store_mean(places.out, row + $iu, column + 4u * x, o.r$i, total.$c);"),
+        score_four=four("lw_tile_score(products.$c, begin, span, key + $iu, mask + $iu * lw.column_strides.w)"),
+        weight_four=four(f"{values['weight']}(scores.$c, largest)"),
+    )
+
+
 def _multiply_strips(rows: list[str], columns: list[str], name: Callable[[int, int], str]) -> list[str]:
     """Returns the lines that add the product of two strips, lw_tile_a and lw_tile_b, to vectors of four columns:
-    `name(row, j)` is at row `row` and at columns[j]."""
+    `name(row, j)` is at row `row` and at columns[j]. The steps are alike, so that the text is easy to compress."""
+    products = [
+        f"{name(row, j)} += a{COMPONENTS[row // 4]}.{COMPONENTS[row % 4]} * b{COMPONENTS[j]};"
+        for row in range(4 * len(rows))
+        for j in range(len(columns))
+    ]
     lines = []
     for k in range(16):
-        lines += [f"let a{k}{COMPONENTS[i]} = lw_tile_a[{k}][{place}];" for i, place in enumerate(rows)]
-        lines += [f"let b{k}{COMPONENTS[j]} = lw_tile_b[{k}][{place}];" for j, place in enumerate(columns)]
-        for row in range(4 * len(rows)):
-            element = f"a{k}{COMPONENTS[row // 4]}.{COMPONENTS[row % 4]}"
-            lines += [f"{name(row, j)} += {element} * b{k}{COMPONENTS[j]};" for j in range(len(columns))]
+        vectors = [f"let a{COMPONENTS[i]} = lw_tile_a[{k}][{place}];" for i, place in enumerate(rows)]
+        vectors += [f"let b{COMPONENTS[j]} = lw_tile_b[{k}][{place}];" for j, place in enumerate(columns)]
+        lines += ["{", *vectors, *products, "}"]
     return lines

@@ -12,6 +12,7 @@ enum {
     GROUPS = 384,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
     LEAST_DEPTH = 128,   /* of a part of k: with less, adding the parts costs more than it gains */
     LEAST_CHANNELS = 8,  /* output channels of a group for which the tiles of a convolution are full enough */
+    LEAST_QUERIES = 8,   /* the same for attention */
     MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
 
@@ -235,6 +236,11 @@ _Static_assert(sizeof(attentions) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the
 static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
+    if (axis == outer && layout->queries >= LEAST_QUERIES) {
+        launch->dispatch.entry = LW_ENTRY_TILES;
+        return lw_webgpu_record_groups(launch,
+                                       parameters->count / layout->queries * ((layout->queries + TILE - 1) / TILE));
+    }
     if (axis == outer) {
         return lw_webgpu_record_groups(launch, parameters->count);
     }
@@ -251,7 +257,7 @@ static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer)
     return status;
 }
 
-/* A workgroup computes the result of a query. */
+/* A workgroup computes the result of a query, or of a tile of queries. */
 lw_status lw_webgpu_attention(lw_webgpu_launch *launch) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;

@@ -41,7 +41,7 @@ ROWS, LONG, WIDE = normal(70, 300), normal(9, 9001), normal(3000)
 SQUARE, IMAGES, PICKED = normal(300, 150), normal(2, 4, 20, 30), integers(70, 200)
 A, B, TALL = normal(3, 200, 37), normal(37, 150), normal(150, 37)
 TILES_A, TILES_B, DEEP = normal(3, 200, 36), normal(36, 152), normal(70, 5001)
-VECTORS, DEEP_TILES, QUERIES = normal(200, 152), normal(70, 5000), normal(2, 3, 50, 8)
+VECTORS, DEEP_TILES, QUERIES = normal(200, 152), normal(70, 5000), normal(2, 3, 150, 8)
 CHANNELS, FILTERS = normal(2, 12, 13, 14), normal(3 * 200, 4, 3, 3)
 FLAGS, WORDS = normal(4000) > 0, integers(2**31 - 1, 3000)
 INTEGERS = integers(9, 9, 9001)
@@ -88,7 +88,8 @@ CALLS: dict[str, Callable[[Place], Any]] = {
     "conv2d, tiles": lambda on: lw.conv2d(on(CHANNELS), on(FILTERS), padding=1, groups=3),
     "max_pool2d": lambda on: lw.max_pool2d(on(IMAGES), 3, 1, 1),
     "avg_pool2d": lambda on: lw.avg_pool2d(on(IMAGES), 2),
-    "attention": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(QUERIES), on(QUERIES), is_causal=True),
+    "attention, tiles": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(QUERIES), on(QUERIES)),
+    "attention": lambda on: lw.scaled_dot_product_attention(on(QUERIES)[..., :5, :], on(QUERIES), on(QUERIES)),
     "searchsorted": lambda on: lw.searchsorted(on(np.sort(WORDS)), on(WORDS) - 1),
 }
 

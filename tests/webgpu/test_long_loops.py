@@ -38,10 +38,10 @@ def test_products(gpu: Runner, row: np.ndarray) -> None:
     assert (np.abs(gpu.run("matmul", a, b) - a.astype(np.float64) @ b) <= 2e-6 * size).all()
 
 
-@pytest.mark.parametrize("keys", [1000, 5000])
-def test_attention(gpu: Runner, row: np.ndarray, keys: int) -> None:
+@pytest.mark.parametrize(("queries", "keys"), [(2, 1000), (2, 5000), (8, 60_000)])
+def test_attention(gpu: Runner, row: np.ndarray, queries: int, keys: int) -> None:
     query, key, value = (
-        row[: 2 * 16].reshape(2, 16),
+        row[: queries * 16].reshape(queries, 16),
         row[: keys * 16].reshape(keys, 16),
         row[-keys * 3 :].reshape(-1, 3),
     )

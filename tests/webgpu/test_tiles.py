@@ -1,8 +1,9 @@
-"""Tests the entry point that computes convolution in tiles of 64 x 64 elements. The expected results are computed in
-float64."""
+"""Tests the entry points that compute convolution and attention in tiles of 64 x 64 elements: sizes around the tiles,
+and NaN and infinity where they must have no effect, or an effect. The expected results are computed in float64."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,74 @@ def test_infinity_times_padding_is_nan(gpu: Runner, outputs: int) -> None:
     np.testing.assert_allclose(result, expected, atol=1e-5)
 
 
+def attention(query: np.ndarray, key: np.ndarray, value: np.ndarray, added: Any = 0.0) -> np.ndarray:
+    """Values of keys whose weight is 0 have no effect, even NaN. Queries that see no key give 0."""
+    query, key, value = (each.astype(np.float64) for each in (query, key, value))
+    scores = query @ key.mT / math.sqrt(query.shape[-1]) + added
+    largest = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isinf(largest), 0, largest))[..., None]
+    terms = weights * np.where(weights == 0, 0, value[..., None, :, :])
+    total = weights.sum(-2)
+    return np.divide(terms.sum(-2), total, out=np.zeros(terms.sum(-2).shape), where=total != 0)
+
+
+# queries, keys, depth, value depth
+SIZES = [(8, 1, 1, 1), (63, 64, 16, 64), (64, 65, 17, 65), (65, 63, 33, 3), (130, 200, 64, 130), (9, 700, 8, 8)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention(gpu: Runner, sizes: Shape, is_causal: bool) -> None:
+    queries, keys, depth, width = sizes
+    query, key = normal(2, 3, queries, depth), normal(3, keys, depth, seed=5)
+    value = normal(2, 1, keys, width, seed=6)
+    hidden = np.where(is_causal & (np.arange(keys) > np.arange(queries)[:, None]), -np.inf, 0)
+    result = gpu.guarded("scaled_dot_product_attention", query, key, value, is_causal=is_causal)
+    np.testing.assert_allclose(result, attention(query, key, value, hidden), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_hidden_keys_have_no_effect(gpu: Runner, bad: float) -> None:
+    """Queries 0 to 69 do not see key 70, query 3 sees no key, and no query sees key 5."""
+    mask = normal(100, 90)
+    mask[:70, 70] = mask[3] = mask[:, 5] = -np.inf
+    query, key, value = normal(2, 100, 20), normal(2, 90, 20, seed=5), normal(90, 70, seed=6)
+    value[[5, 70]] = bad
+    key[:, 5] = np.nan
+    clean = key.copy()
+    clean[:, 5] = 0
+    result = gpu.run("scaled_dot_product_attention", query, key, value, mask)
+    expected = attention(query, clean, value, mask)
+    assert (expected[:, 3] == 0).all() and np.isfinite(expected[:, :70]).all()
+    assert not np.isfinite(expected[:, 70:]).any()
+    np.testing.assert_allclose(result, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_scores(gpu: Runner, bad: float) -> None:
+    """A score that is NaN or infinite affects its query only."""
+    query, key, value = normal(70, 8), normal(150, 8, seed=5), normal(150, 6, seed=6)
+    mask = np.zeros((70, 150), np.float32)
+    mask[66, 100] = bad
+    result = gpu.run("scaled_dot_product_attention", query, key, value, mask)
+    assert np.isnan(result[66]).all()
+    others = np.arange(70) != 66
+    np.testing.assert_allclose(result[others], attention(query, key, value)[others], atol=1e-5, rtol=1e-5)
+
+
+def test_shared_heads_on_views(gpu: Runner) -> None:
+    base = normal(3, 70, 8, 12)
+    x = on_gpu(base)
+    with stays_on_gpu():
+        heads = lw.permute_dims(x, (0, 2, 1, 3))
+        result = lw.scaled_dot_product_attention(heads[0], heads[1, ::4, ::-1], heads[2, ::4, :, ::-1], enable_gqa=True)
+    q, k, v = base.transpose(0, 2, 1, 3)
+    k, v = (np.repeat(each[::4], 4, axis=0) for each in (k[:, ::-1], v[..., ::-1]))
+    np.testing.assert_allclose(np.array(result), attention(q, k, v), atol=1e-5, rtol=1e-5)
+
+
 def test_when_tiles_are_used(fake: FakePlayer) -> None:
-    """They need 8 output channels of a group."""
+    """They need 8 rows, output channels of a group or queries."""
 
     def entry(result: lw.Tensor) -> tuple[str, Shape]:
         dispatch = fake.recorded(result)[-1]
@@ -105,3 +172,7 @@ def test_when_tiles_are_used(fake: FakePlayer) -> None:
     assert entry(lw.conv2d(images, zeros(65, 6, 1, 1))) == ("tiles", (5, 2, 1))
     assert entry(lw.conv2d(images, zeros(24, 2, 3, 3), groups=3)) == ("tiles", (3, 1, 3))
     assert entry(lw.conv2d(images, zeros(21, 2, 3, 3), groups=3))[0] == "main"
+    query = zeros(2, 3, 65, 4)
+    assert entry(lw.scaled_dot_product_attention(query, query, query)) == ("tiles", (12, 1, 1))
+    assert entry(lw.scaled_dot_product_attention(query[..., :8, :], query, query)) == ("tiles", (6, 1, 1))
+    assert entry(lw.scaled_dot_product_attention(query[..., :7, :], query, query)) == ("main", (42, 1, 1))
