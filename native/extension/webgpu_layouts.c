@@ -24,7 +24,7 @@ typedef struct matrices {
     uint32_t column_strides[LW_WGSL_OPERANDS];
     uint32_t batch_shape[LW_MAX_NDIM];
     uint32_t batch_strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
-    uint32_t m, n, k, batch_ndim, batch, parts, depth;
+    uint32_t m, n, k, batch_ndim, batch, parts, depth, count;
 } matrices;
 
 _Static_assert(sizeof(matrices) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters must have room");
@@ -147,6 +147,7 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
     parameters->k = (uint32_t)k;
     parameters->batch_ndim = (uint32_t)layout->batch_ndim;
     parameters->batch = (uint32_t)batch;
+    parameters->count = (uint32_t)(batch * m * n);
     if (can_use_dots(launch, batch)) {
         launch->dispatch.entry = LW_ENTRY_DOTS;
         return lw_webgpu_record_groups(launch, (batch * m * n + DOTS - 1) / DOTS);

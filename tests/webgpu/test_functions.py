@@ -18,8 +18,12 @@ MODULE = """
 @group(0) @binding(0) var<storage, read> arguments: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> results: array<vec2<u32>>;
 
+struct Layout { count: u32 }
+var<private> lw: Layout; // for lw_rounded
+
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    lw.count = arrayLength(&arguments);
     if (id.x < arrayLength(&arguments)) {
         let x = arguments[id.x];
         RESULT

@@ -50,6 +50,7 @@ def test_every_field_of_a_product(fake: FakePlayer) -> None:
         "batch": 6,
         "parts": 1,
         "depth": 16,
+        "count": 180,
     }
 
 

@@ -24,6 +24,7 @@ struct LwMatrixLayout {
     batch: u32,
     parts: u32,                // number of parts that k is split into
     depth: u32,                // extent of a part along k
+    count: u32,                // number of elements of the result
 }
 
 // Returns each operand's byte offset for index `i` of the batch.

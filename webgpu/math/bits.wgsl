@@ -106,11 +106,11 @@ fn lw_scale(x: f32, k: i32) -> f32 {
     let bits = bitcast<u32>(x);
     let sign = bits & lw_SIGN_BIT;
     let exponent = i32(lw_magnitude_bits(x) >> 23u) + k;
-    if (exponent >= 255) {
-        return bitcast<f32>(sign | lw_INFINITY_BITS);
+    if (exponent > 0 && exponent < 255) {
+        return bitcast<f32>(bits + (u32(k) << 23u));
     }
     if (exponent > 0) {
-        return bitcast<f32>((bits & (lw_SIGN_BIT | lw_FRACTION_BITS)) | (u32(exponent) << 23u));
+        return bitcast<f32>(sign | lw_INFINITY_BITS);
     }
     return bitcast<f32>(sign | lw_shift_right_rounded(lw_mantissa(bits), u32(1 - exponent)));
 }

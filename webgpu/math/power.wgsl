@@ -1,3 +1,6 @@
+// log2 e in units of 2^-31.
+const lw_LOG2_E_Q31 = 3098164009u;
+
 // Returns the product of two fractions in units of 2^-31, truncated.
 fn lw_multiply_fraction(a: i32, b: i32) -> i32 {
     let product = lw_multiply_wide(u32(abs(a)), u32(abs(b)));

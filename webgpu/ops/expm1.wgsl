@@ -23,5 +23,5 @@ fn lw_expm1_float32(x: f32) -> f32 {
     }
     let parts = lw_exp_parts(max(x, -20.0));
     let half = lw_scale(1.0, parts.exponent - 1);
-    return lw_scale(half * parts.exp2m1 + (half - 0.5), 1);
+    return lw_scale(half * parts.expm1 + (half - 0.5), 1);
 }
