@@ -124,7 +124,7 @@ def _matrix(module: Module) -> str:
     if module.out.element != "f32":
         return text
     names = dict(zip("ab", (each.name for each in module.contract.inputs), strict=False))
-    return text + _matrix_tiles(module) + _matrix_dots(module, names, finished) + _matrix_columns(names, loads[0])
+    return text + _matrix_tiles(module) + _matrix_dots(module, names, finished) + _matrix_columns(module, finished)
 
 
 def _matrix_dots(module: Module, names: Mapping[str, str], finished: str) -> str:
@@ -138,30 +138,27 @@ def _matrix_dots(module: Module, names: Mapping[str, str], finished: str) -> str
     )
 
 
-def _matrix_columns(names: Mapping[str, str], load_a: str) -> str:
+def _matrix_columns(module: Module, finished: str) -> str:
     """Returns the entry point for few rows of A, and contiguous rows of B."""
+    template = _template("matrix_columns")
+    a, b = (each.name for each in module.contract.inputs[:2])
 
-    def add(rows_of_b: int) -> str:
-        """Returns statements that add the products with so many rows of B."""
-        lines = []
-        for row in range(4):
-            lines.append(f"if (lw.m > {row}u) {{")
-            lines += [f"s{row} += lw_left(base, {row}u, k + {j}u) * b{j};" for j in range(rows_of_b)]
-            lines.append("}")
-        return "\n".join(lines)
+    def sums(count: int) -> str:
+        lines = [f"sum0 += lw_load_{a}(a + {j}u * a_step) * b{j};" for j in range(count)]
+        lines.append("if (lw.m > 1u) {")
+        for j in range(count):
+            for row, other in enumerate("xyz", 1):
+                lines.append(f"    sum{row} += lw_load_{a}(a + others.{other} + {j}u * a_step) * b{j};")
+        return margin.join([*lines, "}"])
 
-    loads = [f"let b{j} = {names['b']}_vectors[place + {j}u * stride];" for j in range(8)]
-    stores = [
-        f"if (lw.m > {row}u) {{ scratch_vectors[(result + {row}u) * lw.n / 4u + four] = s{row}; }}" for row in range(4)
-    ]
-    return Template(_template("matrix_columns")).substitute(
-        names,
-        load_a=load_a,
-        sums="\n".join(f"var s{row} = vec4<f32>();" for row in range(4)),
-        load_eight="\n".join(loads),
-        add_eight=add(8),
-        add_one=add(1),
-        store="\n".join(stores),
+    margin = "\n" + 16 * " "
+    return Template(template).substitute(
+        a=a,
+        b=b,
+        row_loads=margin.join(f"let b{j} = {b}_vectors[(b + {j}u * b_step) >> 4u];" for j in range(8)),
+        row_sums=sums(8),
+        one_sums=sums(1),
+        store=_indent(module.store(finished), template),
     )
 
 

@@ -110,14 +110,14 @@ static int64_t split(matrices *parameters, int64_t parts) {
 }
 
 static lw_status record_columns(lw_webgpu_launch *launch, int64_t batch) {
-    enum { COLUMNS = 256, LEAST_ROWS = 32, COLUMN_GROUPS = 4096 }; /* of a workgroup, of B in a part, workgroups */
+    enum { COLUMNS = 32 /* of a workgroup */ };
     matrices *parameters = (matrices *)launch->parameters;
-    int64_t groups = (parameters->n + COLUMNS - 1) / COLUMNS, parts = COLUMN_GROUPS / (groups * batch);
-    int64_t most = parameters->k / LEAST_ROWS, least = (parameters->k + MOST_DEPTH - 1) / MOST_DEPTH;
-    parts = parts < most ? parts : most;
-    parts = split(parameters, parts > least ? parts : least);
+    int64_t groups = (parameters->n + COLUMNS - 1) / COLUMNS;
+    int64_t parts = split(parameters, parts_of(groups * batch, parameters->k));
     launch->dispatch.groups[0] = lw_webgpu_at_most(launch, groups);
-    return record_parts(launch, batch * parameters->m * parameters->n, parts, batch);
+    launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch);
+    return parts > 1 ? record_parts(launch, batch * parameters->m * parameters->n, parts, batch)
+                     : lw_webgpu_record(launch);
 }
 
 lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {

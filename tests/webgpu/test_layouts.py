@@ -152,6 +152,11 @@ def test_tiles_of_vectors_need_contiguous_rows(fake: FakePlayer, a: Any, b: Any,
         (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "main"),
         (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "main"),
         (lambda: zeros(1, 2**20), lambda: zeros(1, 2**20).T, "blocks"),
+        (lambda: zeros(1, 36), lambda: zeros(36, 68), "columns"),
+        (lambda: zeros(35, 4).T, lambda: zeros(35, 68), "columns"),
+        (lambda: zeros(5, 36), lambda: zeros(36, 68), "tiles"),
+        (lambda: zeros(1, 36), lambda: zeros(36, 70), "main"),
+        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "main"),
     ],
 )
 def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, entry: str) -> None:
@@ -160,6 +165,14 @@ def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, 
     assert dispatch.entry == entry
     if entry == "dots":
         assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] / 4), GROUPS), 1, 1)
+
+
+@pytest.mark.parametrize(("n", "k", "parts"), [(68, 100, 1), (68, 2000, 14), (8192, 8192, 1), (4096, 8192, 2)])
+def test_few_rows_are_multiplied_by_32_columns(fake: FakePlayer, n: int, k: int, parts: int) -> None:
+    dispatches = fake.recorded(lw.matmul(repeated(1, 2, k), on_gpu(np.zeros((1, n)), np.float32)[[0] * k]))
+    columns = dispatches[-1 if parts == 1 else -2]
+    assert (columns.entry, columns.groups) == ("columns", (min(n // 32 + (n % 32 > 0), GROUPS), 1, parts))
+    assert [each.entry for each in dispatches[-2:]].count("combine") == (parts > 1)
 
 
 def test_absent_inputs_are_not_bound(fake: FakePlayer) -> None:

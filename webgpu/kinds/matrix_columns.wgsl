@@ -1,35 +1,66 @@
 // For matrix.wgsl: A has up to four rows, B has contiguous rows that start at multiples of 16 bytes, and n is a
-// multiple of 4. An invocation multiplies a part of four columns of B by the rows of A. `combine` adds the parts.
-@compute @workgroup_size(64)
-fn columns(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    for (var i = id.z; i < lw.batch * lw.parts; i += groups.z) {
+// multiple of 4. A workgroup computes 32 columns of C, or of the product of a part: 8 invocations have 4 columns each,
+// and 32 of them share k. `combine` adds the parts, if there are several.
+const lw_spread = 32u;
+var<workgroup> lw_column_sums: array<array<vec4<f32>, 256>, 4>;
+
+@compute @workgroup_size(256)
+fn columns(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
+           @builtin(num_workgroups) groups: vec3<u32>) {
+    let a_step = lw_spread * lw.column_strides.x;
+    let b_step = lw_spread * lw.row_strides.y;
+    let last = max(lw.m, 1u) - 1u;
+    let others = vec3<u32>(min(1u, last), min(2u, last), last) * lw.row_strides.x; // of further rows, or the last row
+    for (var i = group.z; i < lw.batch * lw.parts; i += groups.z) {
         let base = lw.offsets + lw_batch_offsets(i / lw.parts);
         let begin = i % lw.parts * lw.depth;
-        for (var four = id.x; 4u * four < lw.n; four += groups.x * 64u) {
-            lw_multiply_columns(base, begin, min(lw.k, begin + lw.depth), i * lw.m, four);
+        let end = min(lw.k, begin + lw.depth);
+        for (var first = group.x * 32u; first < lw.n; first += groups.x * 32u) {
+            let column = first + invocation % 8u * 4u;
+            var sum0 = vec4<f32>();
+            var sum1 = sum0;
+            var sum2 = sum0;
+            var sum3 = sum0;
+            var k = begin + invocation / 8u;
+            var a = base.x + k * lw.column_strides.x;
+            var b = base.y + k * lw.row_strides.y + 4u * min(column, lw.n - 4u);
+            for (; k + 7u * lw_spread < end; k += 8u * lw_spread) {
+                $row_loads
+                $row_sums
+                a += 8u * a_step;
+                b += 8u * b_step;
+            }
+            for (; k < end; k += lw_spread) {
+                let b0 = ${b}_vectors[b >> 4u];
+                $one_sums
+                a += a_step;
+                b += b_step;
+            }
+            lw_column_sums[0][invocation] = sum0;
+            lw_column_sums[1][invocation] = sum1;
+            lw_column_sums[2][invocation] = sum2;
+            lw_column_sums[3][invocation] = sum3;
+            workgroupBarrier();
+            for (var half = 128u; half > 4u; half /= 2u) {
+                if (invocation < half) {
+                    for (var row = 0u; row < lw.m; row += 1u) {
+                        lw_column_sums[row][invocation] += lw_column_sums[row][invocation + half];
+                    }
+                }
+                workgroupBarrier();
+            }
+            if (invocation < 32u && first + invocation < lw.n) {
+                for (var row = 0u; row < lw.m; row += 1u) {
+                    let product = lw_column_sums[row][invocation / 4u][invocation % 4u];
+                    if (lw.parts > 1u) {
+                        scratch_buffer[(i * lw.m + row) * lw.n + first + invocation] = product;
+                    } else {
+                        let at = base + row * lw.row_strides + (first + invocation) * lw.column_strides;
+                        $store;
+                    }
+                }
+            }
+            workgroupBarrier();
         }
     }
-}
-
-fn lw_multiply_columns(base: vec4<u32>, begin: u32, end: u32, result: u32, four: u32) {
-    let stride = lw_in_vectors(lw.row_strides.y);
-    var place = (base.y >> 4u) + four + begin * stride;
-    $sums
-    var k = begin;
-    for (; k + 8u <= end; k += 8u) {
-        $load_eight
-        $add_eight
-        place += 8u * stride;
-    }
-    for (; k < end; k += 1u) {
-        let b0 = ${b}_vectors[place];
-        $add_one
-        place += stride;
-    }
-    $store
-}
-
-fn lw_left(base: vec4<u32>, row: u32, along: u32) -> f32 {
-    let at = base + row * lw.row_strides + along * lw.column_strides;
-    return $load_a;
 }
