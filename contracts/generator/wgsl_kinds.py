@@ -66,7 +66,6 @@ def _reduction(module: Module) -> str:
         identity=f"{identity}()",
         map=f"{module.function('_map')}({', '.join([*loads, *index])})",
         combine=module.function("_combine"),
-        whole_sixteen=_combine_sixteen(module) if accumulator in _SCALARS else "",
         store=_indent(module.store(finished), template),
     )
     text = module.bindings(scratch=accumulator) + module.loads() + text
@@ -74,36 +73,29 @@ def _reduction(module: Module) -> str:
     return text + _reduction_vectors(module, accumulator, finished) if has_vectors else text
 
 
-def _combine_sixteen(module: Module) -> str:
-    """Returns the statements that combine 16 results of blocks, all of which are loaded before the first is used."""
-    lines = [f"var r{i} = scratch_buffer[first + {i}u * step];" for i in range(16)]
-    for apart in (1, 2, 4, 8):
-        lines += [f"r{i} = {module.function('_combine')}(r{i}, r{i + apart});" for i in range(0, 16, 2 * apart)]
-    return "\n".join(["if (count >= 16u) {", *lines, "return r0;", "}"])
-
-
 def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
     """Returns the entry point for contiguous rows."""
     name, item = module.operands[0]
     template = _template("reduction_vectors")
-    combine, map_ = module.function("_combine"), module.function("_map")
+    map_ = module.function("_map")
 
     def load(number: int) -> str:
         return f"let v{number} = {name}_vectors[first + i / 4u + {16 * number}u];"
 
     def combine_vector(number: int) -> str:
         values = (item.load.replace("$item", f"v{number}.{component}") for component in COMPONENTS)
-        return "\n".join(f"p{k} = {combine}(p{k}, {map_}({value}));" for k, value in enumerate(values))
+        return "\n".join(f"p{k} = lw_join(p{k}, {map_}({value}));" for k, value in enumerate(values))
 
-    unrolled: list[str] = []
-    if accumulator in _SCALARS:
-        loop = "for (; i + 64u * 15u + 4u <= length; i += 64u * 16u) {"
-        unrolled = [loop, *map(load, range(16)), *map(combine_vector, range(16)), "}"]
+    combined = list(map(combine_vector, range(8)))
+    if accumulator not in ("f32", "i32", "u32", "bool"):  # SwiftShader takes minutes to inline so many functions
+        loaded = ", ".join(f"v{number}" for number in range(8))
+        combined = [f"var loaded = array<vec4<{item.element}>, 8>({loaded});"]
+        combined += ["for (var j = 0u; j < 8u; j += 1u) {", "let v0 = loaded[j];", combine_vector(0), "}"]
+    unrolled = ["for (; i + 64u * 7u + 4u <= length; i += 64u * 8u) {", *map(load, range(8)), *combined, "}"]
     values = {f"map_{component}": f"{map_}(v0.{component})" for component in COMPONENTS[:3]}
     text = Template(template).substitute(
         accumulator=accumulator,
         identity=f"{module.function('_identity')}()",
-        combine=combine,
         unrolled="\n".join(unrolled),
         load_one=load(0),
         combine_one=combine_vector(0).replace("\n", "\n        "),

@@ -17,9 +17,7 @@ __all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "declared", "fun
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
 # lw_entry of recorder.h
-ENTRIES: Final = (
-    "main", "blocks", "combine", "clear", "claim", "vectors", "runs", "tiles", "tile_parts", "dots", "columns",
-)  # fmt: skip
+ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "tiles", "tile_parts", "dots", "columns")
 # overrides that are set to `variant` of lw_dispatch; a module has at most one of them
 VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors")
 

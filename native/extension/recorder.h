@@ -21,7 +21,6 @@ typedef enum lw_entry {
     LW_ENTRY_CLEAR,
     LW_ENTRY_CLAIM,
     LW_ENTRY_VECTORS,
-    LW_ENTRY_RUNS,
     LW_ENTRY_TILES,
     LW_ENTRY_TILE_PARTS,
     LW_ENTRY_DOTS,

@@ -7,10 +7,9 @@
 #include <string.h>
 
 enum {
-    BLOCK = 4096,      /* elements of a block of a reduction */
-    TEAMS = 16,        /* blocks that a workgroup reduces at once, if they are contiguous */
+    BLOCK = 4096,  /* elements of a block of a reduction */
+    TEAMS = 16,    /* blocks that a workgroup reduces at once, if they are contiguous */
     VECTOR_ROW = 8192, /* elements of the longest row that a workgroup holds in registers, 8 vectors per invocation */
-    RUN = 16384        /* results of blocks that a workgroup combines, if there are more */
 };
 
 static const double TURN = 6.283185307179586;
@@ -23,7 +22,7 @@ typedef struct strided {
     uint32_t strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
     uint32_t count, packed, outer, ndim, length, blocks;
     uint32_t numbers[LW_WGSL_OPERANDS - 1][2];
-    uint32_t combined;
+    uint32_t teams;
 } strided;
 
 _Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters of a dispatch must have room");
@@ -120,40 +119,36 @@ static int has_vector_rows(const lw_webgpu_launch *launch, int operand) {
     return fits && layout->strides[operand][layout->ndim - 1] == 4;
 }
 
-/* Combines the results of blocks in scratch memory. */
-static lw_status record_combine(lw_webgpu_launch *launch, int64_t count, int64_t blocks) {
-    int64_t runs = (blocks + RUN - 1) / RUN;
-    lw_status status = LW_OK;
-    parameters_of(launch)->combined = 1;
-    if (runs > 1) {
-        launch->dispatch.entry = LW_ENTRY_RUNS;
-        status = lw_webgpu_record_groups(launch, count * runs);
-        parameters_of(launch)->combined = RUN;
-    }
-    launch->dispatch.entry = LW_ENTRY_COMBINE;
-    return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
-}
-
-/* Rows of one block need one dispatch. For longer rows, the results of blocks go to scratch memory and are combined. */
+/* Rows whose elements are contiguous need one dispatch if they have up to TEAMS blocks, others if they have one. For
+ * longer rows, the results of TEAMS blocks or of one go to scratch memory and are combined. */
 lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
     lw_status status = lay_out(launch);
     if (status != LW_OK) {
         return status;
     }
-    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, units = count * blocks;
-    int is_split = blocks > 1, uses_vectors = lw_shaders[launch->plan->kernel].has_vectors;
+    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, teams = 1;
+    int uses_vectors = lw_shaders[launch->plan->kernel].has_vectors;
     uses_vectors = uses_vectors && blocks > 0 && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
+    while (uses_vectors && teams < blocks && teams < TEAMS) {
+        teams *= 2;
+    }
+    parameters_of(launch)->teams = (uint32_t)teams;
+    int64_t results = (blocks + teams - 1) / teams;
     lw_storage *scratch = NULL;
-    if (is_split) {
-        scratch = lw_webgpu_bind_scratch(launch, units * lw_shaders[launch->plan->kernel].scratch_bytes);
+    if (results > 1) {
+        scratch = lw_webgpu_bind_scratch(launch, count * results * lw_shaders[launch->plan->kernel].scratch_bytes);
         if (!scratch) {
             return LW_INTERRUPTED; /* with an error set */
         }
     }
-    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : is_split ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
-    status = lw_webgpu_record_groups(launch, uses_vectors ? (units + TEAMS - 1) / TEAMS : is_split ? units : count);
-    if (is_split) {
-        status = status == LW_OK ? record_combine(launch, count, blocks) : status;
+    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : results > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    int64_t groups = uses_vectors  ? (count * results * teams + TEAMS - 1) / TEAMS
+                     : results > 1 ? count * results
+                                   : count;
+    status = lw_webgpu_record_groups(launch, groups);
+    if (results > 1) {
+        launch->dispatch.entry = LW_ENTRY_COMBINE;
+        status = status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
         lw_storage_release(scratch);
     }
     return status;

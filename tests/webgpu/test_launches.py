@@ -224,27 +224,25 @@ def test_a_reduction_of_three_blocks_has_a_workgroup_for_each(fake: FakePlayer, 
     first, second = blocks.fields(), combine.fields()
     assert (first["length"], first["blocks"], first["count"]) == (length, 3, count)
     assert first["offsets"][0] == 4 * (length - 1)
-    assert {**first, "combined": 1} == second
+    assert first == second
+    assert first["teams"] == 1
 
 
-def test_many_blocks_are_combined_in_runs(fake: FakePlayer) -> None:
-    """A workgroup combines up to 1024 results of blocks, and another one the results of these."""
-    run = constant("reduction", "lw_run")
-    row = lw.broadcast_to(on_gpu([0], np.float32), (3, 2, run * BLOCK // 2 + 1))
-    dispatches = fake.recorded(lw.sum(row, axis=(1, 2)))
-    assert [each.entry for each in dispatches] == ["blocks", "runs", "combine"]
-    assert [each.groups[0] for each in dispatches] == [GROUPS, 6, 3]
-    assert [each.fields()["combined"] for each in dispatches[1:]] == [1, run]
-
-
-@pytest.mark.parametrize(("count", "length", "groups"), [(1, 100, 1), (16, 100, 1), (17, 8, 2), (9, BLOCK + 4, 2)])
-def test_contiguous_rows_are_reduced_in_teams(fake: FakePlayer, count: int, length: int, groups: int) -> None:
-    """A workgroup reduces 16 blocks."""
+@pytest.mark.parametrize(
+    ("count", "length", "groups", "teams"),
+    [(1, 100, 1, 1), (16, 100, 1, 1), (17, 8, 2, 1), (8, BLOCK + 4, 1, 2), (9, 2 * BLOCK + 4, 3, 4),
+     (2, 16 * BLOCK, 2, 16), (2, 16 * BLOCK + 4, 4, 16)],
+)  # fmt: skip
+def test_contiguous_rows_are_reduced_in_teams(
+    fake: FakePlayer, count: int, length: int, groups: int, teams: int
+) -> None:
+    """A workgroup reduces 16 blocks. If a row has more, the results are combined."""
     assert constant("reduction_vectors", "lw_teams") == 16
     x = on_gpu(np.zeros((count, length)), np.float32)
     first, *rest = fake.recorded(lw.sum(x, axis=1))
     assert (first.entry, first.groups) == ("vectors", (groups, 1, 1))
-    assert [each.entry for each in rest] == ["combine"] * (length > BLOCK)
+    assert first.fields()["teams"] == teams
+    assert [each.entry for each in rest] == ["combine"] * (length > 16 * BLOCK)
 
 
 def test_rows_that_are_not_contiguous_are_not_read_as_vectors(fake: FakePlayer) -> None:

@@ -16,7 +16,7 @@ struct LwLayout {
     number_x: vec2<u32>,           // the element that operand 0 consists of, if it is a number
     number_y: vec2<u32>,
     number_z: vec2<u32>,
-    combined: u32,                 // the results of so many blocks of a row each have been combined
+    teams: u32,                    // number of neighboring blocks whose results `vectors` combines, 1 without it
 }
 
 // Where the elements of input n are, in bits 2n and 2n + 1: 0 in its own buffer, 1 in the parameters, as a number, 2 in

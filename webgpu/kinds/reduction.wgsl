@@ -5,14 +5,10 @@
 // 4. Combine the results of blocks in pairs of neighbors, then pairs of pairs.
 //
 // A workgroup computes the 64 partial results of one block. Rows of one block need only `main`. For longer rows,
-// `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row. If there
-// are many, `runs` first combines each run of 16384 of them, on as many workgroups.
+// `blocks` writes the result of each block to `scratch`, and `combine` combines the results of each row.
 const lw_partials = 64u;
 const lw_block = 4096u;
-const lw_run = 16384u;
-const lw_combiners = 256u; // invocations that combine a run
 var<workgroup> lw_partial: array<$accumulator, lw_partials>;
-var<workgroup> lw_combined: array<$accumulator, lw_combiners>;
 
 // Leaves the result in lw_partial[0]. Only invocation 0 reads it and overwrites it for the next block, so no barrier is
 // needed in between.
@@ -21,13 +17,13 @@ fn lw_reduce_block(row: vec4<u32>, block: u32, invocation: u32) {
     var partial = $identity;
     for (var i = block * lw_block + invocation; i < end; i += lw_partials) {
         let at = row + lw_element_offsets(i, lw.outer, lw.ndim);
-        partial = $combine(partial, $map);
+        partial = lw_join(partial, $map);
     }
     lw_partial[invocation] = partial;
     workgroupBarrier();
     for (var half = lw_partials / 2u; half > 0u; half /= 2u) {
         if (invocation < half) {
-            lw_partial[invocation] = $combine(lw_partial[invocation], lw_partial[invocation + half]);
+            lw_partial[invocation] = lw_join(lw_partial[invocation], lw_partial[invocation + half]);
         }
         workgroupBarrier();
     }
@@ -58,83 +54,54 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
     }
 }
 
-// Combines up to 16 results of blocks that are `step` apart, in pairs of neighbors, then pairs of pairs.
-fn lw_combine_sixteen(first: u32, step: u32, count: u32) -> $accumulator {
-    $whole_sixteen
-    var results = array<$accumulator, 16>();
-    for (var i = 0u; i < 16u; i += 1u) {
-        if (i < count) {
-            results[i] = scratch_buffer[first + i * step];
-        }
-    }
-    for (var apart = 1u; apart < 16u; apart *= 2u) {
-        for (var i = 0u; i + apart < 16u; i += 2u * apart) {
-            if (i + apart < count) {
-                results[i] = $combine(results[i], results[i + apart]);
-            }
-        }
-    }
-    return results[0];
+var<workgroup> lw_results: array<$accumulator, 256>;
+
+fn lw_join(a: $accumulator, b: $accumulator) -> $accumulator {
+    return $combine(a, b);
 }
 
-// Does the same with up to 64 results.
-fn lw_combine_some(first: u32, step: u32, count: u32) -> $accumulator {
-    var result = lw_combine_sixteen(first, step, count);
-    if (count > 16u) {
-        result = $combine(result, lw_combine_sixteen(first + 16u * step, step, count - 16u));
-    }
-    if (count > 32u) {
-        var second = lw_combine_sixteen(first + 32u * step, step, count - 32u);
-        if (count > 48u) {
-            second = $combine(second, lw_combine_sixteen(first + 48u * step, step, count - 48u));
-        }
-        result = $combine(result, second);
-    }
-    return result;
-}
-
-// Does the same with up to lw_run results, on a workgroup. Leaves the result in lw_combined[0].
-fn lw_combine_run(first: u32, step: u32, count: u32, invocation: u32) {
-    let own = select(16u, 64u, count > 16u * lw_combiners); // results per invocation
-    let begin = own * invocation;
-    if (begin < count) {
-        lw_combined[invocation] = lw_combine_some(first + begin * step, step, min(own, count - begin));
-    }
+// Combines up to 1024 results in scratch memory, 4 on each invocation, and leaves what they make in lw_results[0].
+fn lw_combine_run(first: u32, count: u32, invocation: u32) {
+    let own = 4u * invocation;
+    let last = count - 1u;
+    var a = scratch_buffer[first + min(own, last)];
+    let b = scratch_buffer[first + min(own + 1u, last)];
+    var c = scratch_buffer[first + min(own + 2u, last)];
+    let d = scratch_buffer[first + min(own + 3u, last)];
+    if (own + 1u < count) { a = lw_join(a, b); }
+    if (own + 3u < count) { c = lw_join(c, d); }
+    if (own + 2u < count) { a = lw_join(a, c); }
+    lw_results[invocation] = a;
     workgroupBarrier();
-    for (var apart = 1u; apart < lw_combiners; apart *= 2u) {
-        let i = 2u * apart * invocation;
-        if (i + apart < lw_combiners && own * (i + apart) < count) {
-            lw_combined[i] = $combine(lw_combined[i], lw_combined[i + apart]);
+    for (var step = 1u; 4u * step < count; step *= 2u) {
+        if (invocation % (2u * step) == 0u && 4u * (invocation + step) < count) {
+            lw_results[invocation] = lw_join(lw_results[invocation], lw_results[invocation + step]);
         }
         workgroupBarrier();
     }
 }
 
-@compute @workgroup_size(lw_combiners)
-fn runs(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
-        @builtin(num_workgroups) groups: vec3<u32>) {
-    let runs = (lw.blocks + lw_run - 1u) / lw_run;
-    for (var unit = group.x; unit < lw.count * runs; unit += groups.x) {
-        let start = unit % runs * lw_run;
-        let first = unit / runs * lw.blocks + start;
-        lw_combine_run(first, 1u, min(lw_run, lw.blocks - start), invocation);
-        if (invocation == 0u) {
-            scratch_buffer[first] = lw_combined[0];
-        }
-        workgroupBarrier();
-    }
-}
-
-@compute @workgroup_size(lw_combiners)
+// Replaces each run of 1024 results of a row by one, until one is left.
+@compute @workgroup_size(256)
 fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
+    let results = (lw.blocks + lw.teams - 1u) / lw.teams;
     for (var row = group.x; row < lw.count; row += groups.x) {
-        lw_combine_run(row * lw.blocks, lw.combined, (lw.blocks + lw.combined - 1u) / lw.combined, invocation);
+        let first = row * results;
+        for (var count = results; count > 1u; count = (count + 1023u) / 1024u) {
+            for (var start = 0u; start < count; start += 1024u) {
+                lw_combine_run(first + start, min(1024u, count - start), invocation);
+                if (invocation == 0u) {
+                    scratch_buffer[first + start / 1024u] = lw_results[0];
+                }
+                storageBarrier();
+                workgroupBarrier();
+            }
+        }
         if (invocation == 0u) {
             let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
-            let result = lw_combined[0];
+            let result = lw_results[0];
             $store;
         }
-        workgroupBarrier();
     }
 }

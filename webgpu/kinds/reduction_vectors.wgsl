@@ -1,10 +1,12 @@
-// For reduction.wgsl: rows whose elements are contiguous, four elements at a time. A workgroup computes 16 blocks at
-// once, on 16 invocations each, of which each has 4 of the 64 partial results.
+// For reduction.wgsl: rows whose elements are contiguous, four elements at a time. 16 invocations, a team, reduce a
+// block; each has 4 of the 64 partial results. A workgroup has 16 teams. Neighboring ones, up to `lw.teams`, reduce
+// neighboring blocks of a row, whose results the workgroup combines.
 const lw_teams = 16u;
-var<workgroup> lw_team_partials: array<array<$accumulator, 64>, 16>;
+var<workgroup> lw_team_partials: array<array<$accumulator, 256>, 4>;
 
-// Returns the result of each team's block to member 0. All invocations have to call it.
-fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) -> $accumulator {
+// Returns the result of a team's block to its first member. All invocations have to call it.
+fn lw_reduce_team(first: u32, length: u32, invocation: u32) -> $accumulator {
+    let member = invocation % 16u;
     var p0 = $identity;
     var p1 = p0;
     var p2 = p0;
@@ -17,52 +19,66 @@ fn lw_reduce_blocks(first: u32, length: u32, team: u32, member: u32) -> $accumul
     }
     if (i < length) {
         $load_one
-        p0 = $combine(p0, $map_x);
-        if (i + 1u < length) { p1 = $combine(p1, $map_y); }
-        if (i + 2u < length) { p2 = $combine(p2, $map_z); }
+        p0 = lw_join(p0, $map_x);
+        if (i + 1u < length) { p1 = lw_join(p1, $map_y); }
+        if (i + 2u < length) { p2 = lw_join(p2, $map_z); }
     }
-    for (var half = 8u; half > 0u; half /= 2u) { // partial result p meets p + 4 half
-        let at = 4u * member;
-        if (member >= half && member < 2u * half) {
-            lw_team_partials[team][at] = p0;
-            lw_team_partials[team][at + 1u] = p1;
-            lw_team_partials[team][at + 2u] = p2;
-            lw_team_partials[team][at + 3u] = p3;
+    lw_team_partials[0][invocation] = p0;
+    lw_team_partials[1][invocation] = p1;
+    lw_team_partials[2][invocation] = p2;
+    lw_team_partials[3][invocation] = p3;
+    workgroupBarrier();
+    for (var half = 8u; half > 0u; half /= 2u) {
+        if (member < half) {
+            p0 = lw_join(p0, lw_team_partials[0][invocation + half]);
+            p1 = lw_join(p1, lw_team_partials[1][invocation + half]);
+            p2 = lw_join(p2, lw_team_partials[2][invocation + half]);
+            p3 = lw_join(p3, lw_team_partials[3][invocation + half]);
+            lw_team_partials[0][invocation] = p0;
+            lw_team_partials[1][invocation] = p1;
+            lw_team_partials[2][invocation] = p2;
+            lw_team_partials[3][invocation] = p3;
         }
         workgroupBarrier();
-        if (member < half) {
-            p0 = $combine(p0, lw_team_partials[team][at + 4u * half]);
-            p1 = $combine(p1, lw_team_partials[team][at + 4u * half + 1u]);
-            p2 = $combine(p2, lw_team_partials[team][at + 4u * half + 2u]);
-            p3 = $combine(p3, lw_team_partials[team][at + 4u * half + 3u]);
-        }
     }
-    return $combine($combine(p0, p2), $combine(p1, p3));
+    return lw_join(lw_join(p0, p2), lw_join(p1, p3));
 }
 
-// Reduces rows of one block, or each block of longer rows to `scratch`.
+// Stores the results of rows of up to `lw.teams` blocks. Of longer rows, `scratch` receives a result for that many
+// blocks each.
 @compute @workgroup_size(256)
 fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
-    let team = invocation / 16u;
-    let member = invocation % 16u;
-    let units = lw.count * lw.blocks;
+    let results = (lw.blocks + lw.teams - 1u) / lw.teams;
+    let units = lw.count * results * lw.teams;
     for (var unit = group.x * lw_teams; unit < units; unit += groups.x * lw_teams) {
-        let own = unit + team;
-        let row = own / lw.blocks;
-        let start = own % lw.blocks * lw_block;
-        var length = 0u;
-        if (own < units) {
-            length = min(lw.length - start, lw_block);
-        }
+        let own = unit + invocation / 16u;
+        let row = own / lw.teams / results;
+        let block = own % (results * lw.teams);
         let at = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
-        let result = lw_reduce_blocks((at.x >> 4u) + start / 4u, length, team, member);
-        if (member == 0u && own < units) {
-            if (lw.blocks > 1u) {
-                scratch_buffer[own] = result;
+        var length = 0u;
+        if (own < units && block < lw.blocks) {
+            length = min(lw.length - block * lw_block, lw_block);
+        }
+        var result = lw_reduce_team((at.x >> 4u) + block * (lw_block / 4u), length, invocation);
+        let is_first = invocation % 16u == 0u;
+        for (var step = 1u; step < lw.teams; step *= 2u) {
+            if (is_first) {
+                lw_team_partials[0][invocation] = result;
+            }
+            workgroupBarrier();
+            if (is_first && own % (2u * step) == 0u && block + step < lw.blocks) {
+                result = lw_join(result, lw_team_partials[0][invocation + 16u * step]);
+            }
+            workgroupBarrier();
+        }
+        if (is_first && own < units && own % lw.teams == 0u) {
+            if (results > 1u) {
+                scratch_buffer[own / lw.teams] = result;
             } else {
                 $store;
             }
         }
+        workgroupBarrier();
     }
 }
