@@ -293,16 +293,23 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
         """Returns the lines that do `step` with each vector `v` of an invocation, at `i` in the row."""
         steps = []
         for j in range(8):
-            text = step.replace("$v", f"v{j}").replace("$i", f"(invocation + {j} * lw_row_group)")
-            steps.append(f"if (lw_row_vectors > {j}u && invocation + {j} * lw_row_group < end) {{ {text} }}")
+            text = step.replace("$v", f"v{j}").replace("$i", f"(member + {j} * team)")
+            steps.append(f"if (vectors > {j}u && member + {j} * team < end) {{ {text} }}")
         return steps
 
     load = [f"var v{j} = vec4<f32>();" for j in range(8)]
     for j in range(8):
-        place = f"(row.x >> 4u) + min(invocation + {j} * lw_row_group, end - 1u)"
-        load.append(f"if (lw_row_vectors > {j}u) {{ v{j} = lw_load_vector({place}); }}")
+        place = f"(row.x >> 4u) + min(member + {j} * team, end - 1u)"
+        load.append(f"if (vectors > {j}u) {{ v{j} = lw_load_vector({place}); }}")
     summarize = each("summary = lw_summarize_four(summary, $v, scale);")
-    again = [f"summary = {values['identity']};", *summarize, "summary = lw_combine_summaries(summary, invocation);"]
+    again = [f"summary = {values['identity']};", *summarize]
+    again += ["lw_combine_summaries(summary, invocation, team);", "summary = lw_summaries[first];"]
+    flags = ""
+    if rescale:  # if one team has to, all do it, because of the barriers
+        flags = "var<workgroup> lw_again: array<u32, 4>;\n"
+        flag = "if (invocation % 64u == 0u) { lw_again[invocation / 64u] = u32(scale != 1.0); }\n"
+        flag += "let flags = workgroupUniformLoad(&lw_again);\n"
+        rescale = rescale.replace("if (scale != 1.0)", flag + "if ((flags[0] | flags[1] | flags[2] | flags[3]) != 0u)")
     add_up, total, value = [], "", module.function("_value")
     if f"{stem}_term" in library.texts:
         components = ", ".join(f"{stem}_term(four.{component}, summary)" for component in COMPONENTS)
@@ -313,7 +320,7 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
             kept, value = " $v = terms;", f"{stem}_value_of_term"
         step = f"let terms = lw_terms_of_four($v, summary); sum += dot(terms, vec4<f32>(1.0));{kept}"
         add_up = ["var sum = 0.0;", *each(step)]
-        add_up.append("let total = lw_combine_totals(sum, invocation);")
+        add_up.append("let total = lw_combine_totals(sum, invocation, team);")
     items = []
     for component in COMPONENTS:
         others = [
@@ -345,7 +352,7 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
     bindings += "fn lw_load_vector(i: u32) -> vec4<f32> {\n"
     bindings += "    if ((lw_sources & 3u) == 2u) { return out_vectors[i]; }\n"
     bindings += f"    return {name}_vectors[i];\n}}\n"
-    return bindings + module.loads(results=False, first=1, stem="lw_in_row") + text
+    return bindings + flags + module.loads(results=False, first=1, stem="lw_in_row") + text
 
 
 def _scan(module: Module, load: str) -> str:

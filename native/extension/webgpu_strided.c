@@ -9,7 +9,10 @@
 enum {
     BLOCK = 4096,  /* elements of a block of a reduction */
     TEAMS = 16,    /* blocks that a workgroup reduces at once, if they are contiguous */
-    VECTOR_ROW = 8192, /* elements of the longest row that a workgroup holds in registers, 8 vectors per invocation */
+    VECTORS = 8,   /* of a row that an invocation holds in registers, at most */
+    ROW_TEAM = 64, /* invocations that compute a short row */
+    SHORT_ROW = 4 * VECTORS * ROW_TEAM,
+    VECTOR_ROW = 4 * VECTORS * LW_WGSL_GROUP /* elements of the longest row that a workgroup holds in registers */
 };
 
 static const double TURN = 6.283185307179586;
@@ -177,8 +180,10 @@ lw_status lw_webgpu_rows(lw_webgpu_launch *launch) {
     int64_t scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
     if (status == LW_OK && has_short_vector_rows(launch)) {
         launch->dispatch.entry = LW_ENTRY_VECTORS;
-        launch->dispatch.variant = (parameters_of(launch)->length + 4 * LW_WGSL_GROUP - 1) / (4 * LW_WGSL_GROUP);
-        return lw_webgpu_record_groups(launch, count);
+        int64_t length = parameters_of(launch)->length, team = length <= SHORT_ROW ? ROW_TEAM : LW_WGSL_GROUP;
+        int64_t rows = LW_WGSL_GROUP / team; /* of a workgroup */
+        launch->dispatch.variant = (uint32_t)((length + 4 * team - 1) / (4 * team) + (rows > 1 ? 2 * VECTORS : 0));
+        return lw_webgpu_record_groups(launch, (count + rows - 1) / rows);
     }
     if (status != LW_OK || !scratch_bytes || blocks <= 1) {
         return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;

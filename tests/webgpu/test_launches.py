@@ -4,6 +4,7 @@ number computes the same results."""
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -264,18 +265,20 @@ def test_scratch_memory_is_used_again(fake: FakePlayer) -> None:
 
 @pytest.mark.parametrize("count", [1, GROUPS + 1])
 @pytest.mark.parametrize(
-    ("length", "entry", "vectors"),
-    [(5, "main", 0), (4, "vectors", 1), (1024, "vectors", 1), (1028, "vectors", 2), (8192, "vectors", 8),
-     (8196, "main", 0)],
+    ("length", "entry", "vectors", "rows"),
+    [(5, "main", 0, 1), (4, "vectors", 16 + 1, 4), (1028, "vectors", 16 + 5, 4), (2048, "vectors", 16 + 8, 4),
+     (2052, "vectors", 3, 1), (8192, "vectors", 8, 1), (8196, "main", 0, 1)],
 )  # fmt: skip
-def test_a_row_has_a_workgroup(fake: FakePlayer, length: int, entry: str, vectors: int, count: int) -> None:
-    """A workgroup of 256 invocations holds up to 8 vectors of four elements for each of them."""
+def test_a_workgroup_computes_a_row_or_several_short_ones(
+    fake: FakePlayer, length: int, entry: str, vectors: int, rows: int, count: int
+) -> None:
+    """Each invocation holds up to 8 vectors of four elements; 256 compute a row, or 64 a short one."""
     x = on_gpu(np.zeros((count, length)), np.float32)
     (dispatch,) = fake.recorded(lw.layer_norm(x, None, on_gpu(np.zeros(length), np.float32)))
     assert (dispatch.kernel, dispatch.entry, dispatch.variant) == ("layer_norm_float32", entry, vectors)
     assert [dispatch.source(i) for i in range(3)] == [OWN, ABSENT, OWN]
     assert dispatch.buffers[1] == 0
-    assert_groups(dispatch, count)
+    assert_groups(dispatch, math.ceil(count / rows))
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,20 @@ fn lw_summarize(row: vec4<u32>, scale: f32, invocation: u32) -> $summary {
         let at = row + i * lw.strides[lw.outer];
         summary = $combine(summary, $map);
     }
-    return lw_combine_summaries(summary, invocation);
+    lw_combine_summaries(summary, invocation, lw_row_group);
+    return workgroupUniformLoad(&lw_summaries[0]);
 }
 
-fn lw_combine_summaries(summary: $summary, invocation: u32) -> $summary {
+// Combines the summaries of each `team` neighboring invocations; the first of them has the result in lw_summaries.
+fn lw_combine_summaries(summary: $summary, invocation: u32, team: u32) {
     lw_summaries[invocation] = summary;
     workgroupBarrier();
-    for (var half = lw_row_group / 2u; half > 0u; half /= 2u) {
-        if (invocation < half) {
+    for (var half = team / 2u; half > 0u; half /= 2u) {
+        if (invocation % team < half) {
             lw_summaries[invocation] = $combine(lw_summaries[invocation], lw_summaries[invocation + half]);
         }
         workgroupBarrier();
     }
-    return workgroupUniformLoad(&lw_summaries[0]);
 }
 
 @compute @workgroup_size(lw_row_group)

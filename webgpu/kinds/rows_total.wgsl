@@ -8,17 +8,20 @@ fn lw_add_up(row: vec4<u32>, summary: $summary, invocation: u32) -> f32 {
         let at = row + i * lw.strides[lw.outer];
         total += $term;
     }
-    return lw_combine_totals(total, invocation);
+    return lw_combine_totals(total, invocation, lw_row_group);
 }
 
-fn lw_combine_totals(total: f32, invocation: u32) -> f32 {
+// Sums the totals of each `team` neighboring invocations. They return the same.
+fn lw_combine_totals(total: f32, invocation: u32, team: u32) -> f32 {
     lw_totals[invocation] = total;
     workgroupBarrier();
-    for (var half = lw_row_group / 2u; half > 0u; half /= 2u) {
-        if (invocation < half) {
+    for (var half = team / 2u; half > 0u; half /= 2u) {
+        if (invocation % team < half) {
             lw_totals[invocation] += lw_totals[invocation + half];
         }
         workgroupBarrier();
     }
-    return workgroupUniformLoad(&lw_totals[0]);
+    let sum = lw_totals[invocation / team * team];
+    workgroupBarrier();
+    return sum;
 }
