@@ -3,6 +3,7 @@ runs there, where the browser can suspend Python and where it cannot. Also tests
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,7 @@ import engines
 import pyodide_fixture
 import pyodide_runner
 import pytest
+import webdriver
 from chromium import Chromium, Driver
 from console import Console
 from local_site import LocalSite
@@ -206,6 +208,29 @@ def test_a_part_of_the_oracle_in_each_engine(
     assert sorted(found) == sorted(part)
     wrong = {name: complaints for name, complaints in found.items() if complaints}
     assert not wrong
+
+
+def test_the_demo_predicts_what_the_cpu_does(gpu_engine: engines.Engine, lost: Results) -> None:
+    """`python -m lanewise demo` has a line for WebGPU, and all predictions agree."""
+    report = gpu_engine.run(PROGRAMS / "digits.py", timeout=600)
+    names = {each["name"] for each in report["readers"]}
+    assert names >= {"wgpu", "scalar"}
+    assert report["agree"] and report["status"] == 0
+
+
+def test_firefox(firefox: webdriver.Firefox, site: LocalSite) -> None:
+    """Computes on WebGPU where Firefox has an adapter; elsewhere, it is refused with a reason, and the CPU goes on."""
+    with closing(Console(firefox, site, NEWEST)) as console:
+        found = console.run(PROGRAMS / "webgpu_missing.py")
+    assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])
+    if found["reason"] is None:
+        assert (found["error"], found["gpu"]) == ("", [2.0, 4.0, 6.0])
+    else:
+        assert re.match(
+            "this JavaScript has no navigator.gpu; |the browser has no adapter for WebGPU; ", found["reason"]
+        )
+        assert found["reason"] in found["error"]
+        assert found["gpu"] is None
 
 
 def test_a_browser_without_an_adapter_says_so(chromium: Chromium, site: LocalSite) -> None:
