@@ -23,16 +23,17 @@ _STATS: Final = (
 )
 
 
-def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
-    """Returns statistics about the memory of tensors on a backend: on the CPU by default. Sizes are in bytes.
+def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
+    """Returns statistics about the memory of tensors on a device: on the CPU by default. Sizes are in bytes.
 
     `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
     other libraries does not count; requests under 64 bytes count as 64, others as up to a quarter more. `cached_bytes`
     are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
-    `uploads` and `readbacks` count the copies from the CPU to any GPU, and back; `dispatches` counts the kernels that
-    WebGPU was given to run, and `submissions` the batches in which it was. `chains_compiled` counts the kernels made of
-    several elementwise operations, and `chains_run` how often such kernels ran.
+    `uploads` and `readbacks` count the copies from the CPU to the device, and back; `dispatches` counts the
+    kernels that WebGPU was given to run, and `submissions` the batches in which it was. `chains_compiled` counts the
+    kernels made of several elementwise operations, and `chains_run` how often such kernels ran. Without an argument,
+    these six are sums over all GPUs; a CPU backend's are 0. lw.reset() does not reset them.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]
@@ -42,7 +43,7 @@ def memory_stats(backend: Backend | str | None = None) -> dict[str, int]:
     """
     from lanewise import selection
 
-    name = None if backend is None else selection.open_backend(backend).value
+    name = None if device is None else selection.open_backend(device).value
     return dict(zip(_STATS, _ext.memory_stats(name), strict=True))
 
 

@@ -114,7 +114,7 @@ static int launch_fused(lw_device *device, const lw_chain *chain, int64_t kernel
             storages[count++] = chain->nodes[i].result;
         }
     }
-    lw_chains_run++;
+    device->counters[LW_CHAINS_RUN]++;
     return lw_launch_chain(device, chain, kernel, storages, chain->buffer_count, count);
 }
 

@@ -7,6 +7,7 @@
 #include "python.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #if !defined(_WIN32) && !defined(__wasm__)
 #include <pthread.h>
 #endif
@@ -124,6 +125,7 @@ int lw_open_device(int backend, lw_device *device) {
             lw_devices[backend]->settle(lw_devices[backend], NULL); /* releases what waits */
         }
         lw_storage_trim(lw_devices[backend]);
+        memcpy(device->counters, lw_devices[backend]->counters, sizeof device->counters);
     }
     lw_devices[backend] = device;
     lw_has_devices = 1;
@@ -251,7 +253,7 @@ PyMethodDef lw_device_functions[] = {
 
 int lw_upload(const lw_tensor *to, const void *from) {
     lw_device *device = to->storage->device;
-    lw_uploads++;
+    device->counters[LW_UPLOADS]++;
     return lw_check_device(device, device->write(device, to->data, from, (size_t)(to->size * lw_item_size(to->dtype))));
 }
 
@@ -264,7 +266,7 @@ int lw_download(void *to, const lw_operand *from) {
     const char *data = from->data == (const char *)storage ? storage->data : from->data; /* see lw_settle_operand() */
     lw_flight *flight = device->flight;
     int64_t last = flight->last, written = storage->written; /* now, as other threads may launch while this one reads */
-    lw_readbacks++;
+    device->counters[LW_READBACKS]++;
     lw_status status = device->read(device, to, data, (size_t)(from->size * lw_item_size(from->dtype)));
     if (lw_check_device(device, status) < 0) {
         return -1;

@@ -12,6 +12,17 @@ typedef struct lw_flight lw_flight;
 typedef struct lw_chain lw_chain;
 typedef struct lw_storage lw_storage;
 
+/* What a device has been given to do; lanewise/memory.py names these counters in the same order. */
+typedef enum lw_counter {
+    LW_UPLOADS,   /* copies from the host */
+    LW_READBACKS, /* copies to the host */
+    LW_DISPATCHES,
+    LW_SUBMISSIONS,     /* batches of dispatches */
+    LW_CHAINS_COMPILED, /* kernels made of the nodes of a chain */
+    LW_CHAINS_RUN,      /* by such kernels */
+    LW_COUNTER_COUNT
+} lw_counter;
+
 /* What goes wrong is reported by a status: LW_NO_MEMORY or LW_DEVICE_ERROR, with a message in lw_device.message, or
  * LW_INTERRUPTED with an error of Python set. After a loss, is_lost is set, and every function but `release` returns
  * LW_DEVICE_ERROR. */
@@ -41,6 +52,7 @@ struct lw_device {
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
     int is_lost;
     char message[400];
+    int64_t counters[LW_COUNTER_COUNT]; /* those of an earlier device of the backend included */
     /* for storage.c, device.c and chain.c */
     lw_pool *pool;
     lw_flight *flight;

@@ -116,7 +116,7 @@ static lw_status play(lw_recorder *recorder) {
                                                      (Py_ssize_t)((size_t)count * sizeof recorder->parameters[0]));
     recorder->count = 0;
     recorder->batch++;
-    lw_submissions++;
+    recorder->device.counters[LW_SUBMISSIONS]++;
     PyObject *failures =
         dispatches && parameters ? PyObject_CallMethod(recorder->player, "play", "OO", dispatches, parameters) : NULL;
     Py_XDECREF(dispatches);
@@ -285,7 +285,7 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
             return status;
         }
     }
-    lw_dispatches++;
+    recorder->device.counters[LW_DISPATCHES]++;
     int position = recorder->count++;
     lw_dispatch *recorded = &recorder->dispatches[position];
     *recorded = *dispatch;

@@ -10,6 +10,7 @@
 #include "module.h"
 #include "python.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     HEADER_BYTES = 64, /* lw_storage precedes its data in the same block */
@@ -36,7 +37,6 @@ struct lw_pool {
 
 static lw_pool host_pool = {.cache = &lw_memory_cache};
 static int cache_limit_is_known; /* of the host */
-int64_t lw_uploads, lw_readbacks, lw_dispatches, lw_submissions, lw_chains_compiled, lw_chains_run;
 
 static lw_pool *pool_of(const lw_device *device) { return device ? device->pool : &host_pool; }
 
@@ -332,8 +332,18 @@ static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     return Py_NewRef(Py_None);
 }
 
-/* memory_stats(backend or None): a tuple of numbers about the memory of the backend's device. lanewise/memory.py adds
- * names. */
+/* Adds the counters of a device, or those of all devices if `backend` is -1. */
+static void add_counters(int backend, int64_t *sums) {
+    for (int each = 0; each < LW_BACKEND_COUNT; each++) {
+        const lw_device *device = backend < 0 || backend == each ? lw_devices[each] : NULL;
+        for (int i = 0; device && i < LW_COUNTER_COUNT; i++) {
+            sums[i] += device->counters[i];
+        }
+    }
+}
+
+/* memory_stats(backend or None): a tuple of numbers about the memory of the backend's device, and its counters. None is
+ * the memory of the host, with the counters of all devices. lanewise/memory.py adds names. */
 static PyObject *memory_stats(PyObject *module, PyObject *name) {
     (void)module;
     int backend = name == Py_None ? LW_BACKEND_SCALAR : lw_parse_backend(name);
@@ -343,20 +353,18 @@ static PyObject *memory_stats(PyObject *module, PyObject *name) {
     const lw_pool *pool = pool_of(lw_devices[backend]);
     int64_t allocated = pool->reserved_bytes - load_bytes(&pool->cache->storage_bytes),
             cached = lw_cached_bytes(pool->cache);
-    int64_t numbers[] = {allocated,
-                         pool->peak_bytes,
-                         cached,
-                         allocated + cached,
-                         load_bytes(&pool->cache->limit),
-                         pool->allocation_count,
-                         pool->allocation_count - pool->system_allocation_count,
-                         pool->retry_count,
-                         lw_uploads,
-                         lw_readbacks,
-                         lw_dispatches,
-                         lw_submissions,
-                         lw_chains_compiled,
-                         lw_chains_run};
+    int64_t sizes[] = {allocated,
+                       pool->peak_bytes,
+                       cached,
+                       allocated + cached,
+                       load_bytes(&pool->cache->limit),
+                       pool->allocation_count,
+                       pool->allocation_count - pool->system_allocation_count,
+                       pool->retry_count};
+    enum { SIZE_COUNT = sizeof sizes / sizeof *sizes };
+    int64_t numbers[SIZE_COUNT + LW_COUNTER_COUNT] = {0};
+    memcpy(numbers, sizes, sizeof sizes);
+    add_counters(name == Py_None ? -1 : backend, numbers + SIZE_COUNT);
     return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
 }
 

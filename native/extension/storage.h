@@ -44,7 +44,3 @@ int lw_check_device(const lw_device *device, lw_status status);
 /* The caches of freed memory, one for the host and one for each device. lw_storage_trim() frees all of one. */
 lw_pool *lw_pool_new(int64_t limit);
 void lw_storage_trim(lw_device *device);
-/* How many copies went from the host to devices, and back; how many dispatches were recorded, and submitted at once. */
-LW_HIDDEN int64_t lw_uploads, lw_readbacks, lw_dispatches, lw_submissions;
-/* How many chains were compiled, and run as one kernel. */
-LW_HIDDEN int64_t lw_chains_compiled, lw_chains_run;

@@ -178,7 +178,7 @@ int64_t lw_webgpu_fuse(lw_device *device, const lw_chain *chain) {
             return -1;
         }
         known->state = compiled < 0 ? FAILED : compiled ? READY : COMPILING;
-        lw_chains_compiled += compiled > 0;
+        device->counters[LW_CHAINS_COMPILED] += compiled > 0;
     }
     return known->state == READY ? known->number : 0;
 }

@@ -236,6 +236,24 @@ def test_memory_statistics() -> None:
     assert array(y)[0] == 2
 
 
+def test_statistics_count_per_device() -> None:
+    """Without a device, the counters are sums, and sizes are the host's. A reset does not set them back."""
+    names = ("uploads", "readbacks", "dispatches", "submissions")
+
+    def counters(device: str | None) -> list[int]:
+        stats = lw.memory_stats(device=device)
+        return [stats[name] for name in names]
+
+    before = counters("wgpu")
+    on("wgpu", np.zeros(7)).tolist()
+    assert counters("wgpu")[:2] == [before[0] + 1, before[1] + 1]
+    assert counters(None) == counters("wgpu")  # the only GPU here
+    assert counters("cpu") == [0, 0, 0, 0]
+    before = counters("wgpu")
+    lw.reset("wgpu")
+    assert counters("wgpu") == before
+
+
 def test_threads() -> None:
     """Threads launch and read, while reads release the GIL."""
     _ext.slow_reads(0.002)
