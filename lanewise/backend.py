@@ -106,6 +106,7 @@ class Request(NamedTuple):
     candidates: tuple[Backend, ...]
     api: str = ""  # graphics API of the adapter; "" matches any
     vendor: str = ""
+    number: int | None = None  # number of the device, as in "wgpu:1"
 
 
 def parse_backend(name: Backend | str) -> Request:
@@ -121,6 +122,15 @@ def parse_backend(name: Backend | str) -> Request:
     if not isinstance(name, str):
         raise ArgumentTypeError(f"expected a backend, got {_refusal(name)}")
     key = _normalize_spelling(name)
+    family, colon, digits = key.partition(":")
+    if colon:
+        backend = _EXACT.get(family)
+        if backend not in GPU_BACKENDS or not (digits.isascii() and digits.isdecimal() and len(digits) < 10):
+            raise BackendError(
+                f'expected a GPU backend and the number of a device, such as "wgpu:1", got {name!r}; '
+                "lw.backends() lists the devices"
+            )
+        return Request(key, (backend,), number=int(digits))
     if key in _GROUPS:
         return Request(key, _GROUPS[key])
     if key in _EXACT:

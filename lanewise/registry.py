@@ -21,7 +21,7 @@ from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
-    "missing", "named_in_errors", "opens", "prepare", "register", "reopen", "switch",
+    "missing", "named_in_errors", "open_index", "opens", "prepare", "register", "reopen", "switch",
 ]  # fmt: skip
 
 
@@ -299,11 +299,11 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
     """Opens a backend unless it is open, on its first device if `device` is None."""
     with _lock:
         if backend in _opened:
-            current = _opened[backend]
-            if device is not None and current is not None and device.index != current.index:
+            if device is not None and device.index != (index := open_index(backend)):
                 raise BackendError(
-                    f"already open on {current.name}, and a process can use only one device per backend; "
-                    f"start another process for {device.name}",
+                    f"already open on device {index}, and a process uses one device per backend at a time; "
+                    f'lw.reset("{backend}:{device.index}") changes to {device.name}, and loses the tensors on device '
+                    f"{index}",
                     operation=backend,
                 )
             return
@@ -314,14 +314,23 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
         _opened[backend] = device
 
 
+def open_index(backend: Backend) -> int:
+    """Returns the number of the device that an open backend uses."""
+    device = _opened[backend]
+    return device.index if device else 0
+
+
 def is_open(backend: Backend) -> bool:
     """Whether a backend is open."""
     return backend in _opened
 
 
-def reopen(backend: Backend) -> None:
-    """Opens a new device for a GPU backend that is open, in place of the one that it has."""
+def reopen(backend: Backend, device: DeviceInfo | None = None) -> None:
+    """Opens a new device for a GPU backend that is open, in place of the one that it has: on the same hardware if
+    `device` is None."""
     with _lock:
         if backend not in _opened or not backend.is_gpu:
             raise BackendError(f"expected a GPU backend that is open, got {backend}")
-        _providers[backend].open(_opened[backend])
+        device = device or _opened[backend]
+        _providers[backend].open(device)
+        _opened[backend] = device

@@ -154,8 +154,8 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 
 @named("reset")
 def reset(backend: Backend | str) -> Backend:
-    """Opens a GPU backend again, after its device was lost. What the tensors on it held is lost, too. `await
-    lw.reset(...)` works on every platform, as with init_backend().
+    """Opens a GPU backend again, after its device was lost, or on another one: `lw.reset("wgpu:1")`. What the tensors
+    on it held is lost, too. `await lw.reset(...)` works on every platform, as with init_backend().
 
     >>> import lanewise as lw
     >>> lw.reset("scalar")
@@ -170,8 +170,9 @@ def reset(backend: Backend | str) -> Backend:
 
 
 def _reopen(name: Backend | str) -> Backend:
-    chosen = available(parse_backend(name))[0]
-    registry.reopen(chosen)
+    request = parse_backend(name)
+    chosen = available(request)[0]
+    registry.reopen(chosen, _adapter(request, chosen))
     return chosen
 
 
@@ -233,7 +234,10 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
         raise ArgumentTypeError(f"expected a list of names, got {describe(backends)}")
     order: dict[Backend, None] = {}
     for name in backends:
-        candidates = parse_backend(name).candidates
+        request = parse_backend(name)
+        if request.number is not None:
+            raise ArgumentError(f"expected backends without a device number, got {name!r}; open it with init_backend()")
+        candidates = request.candidates
         order.update(dict.fromkeys(sorted(candidates, key=_order.index)))
     if not order:
         raise ArgumentError("expected at least one backend, got an empty list")
@@ -316,7 +320,7 @@ def _rank(backend: Backend) -> int:
 
 
 def _suits(request: Request, device: DeviceInfo) -> bool:
-    if request.api and device.api != request.api:
+    if request.number not in (None, device.index) or (request.api and device.api != request.api):
         return False
     if request.vendor and request.vendor not in device.name.lower():
         return False
@@ -325,9 +329,11 @@ def _suits(request: Request, device: DeviceInfo) -> bool:
 
 def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
     """Returns the device that a request selects, or None to let the backend open its first device."""
-    if not backend.is_gpu or not (request.api or len(request.candidates) > 1):
+    if not backend.is_gpu or not (request.api or request.number is not None or len(request.candidates) > 1):
         return None
     suitable = [device for device in registry.devices(backend) if _suits(request, device)]
+    if registry.is_open(backend) and any(device.index == registry.open_index(backend) for device in suitable):
+        return None  # the one in use
     return min(suitable, key=lambda device: device.software, default=None)
 
 
@@ -339,6 +345,8 @@ def _unsuitable(request: Request, backend: Backend) -> str:
     if any(_suits(request, device) for device in devices):
         return ""
     listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
+    if request.number is not None:
+        return f"there is no device {request.number} among {', '.join(map(str, devices))}"
     if request.api:
         adapter = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
         return f"{request.name} means WebGPU's {adapter}, and there is none among {listing}"

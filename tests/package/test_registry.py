@@ -89,8 +89,41 @@ def test_a_process_uses_one_device_of_a_backend(webgpu):
     lw.init_backend("vulkan")
     lw.init_backend("wgpu")
     assert provider.opened == [RADEON]
-    with pytest.raises(lw.BackendError, match=r"already open on AMD Radeon.*start another process for NVIDIA H200"):
+    with pytest.raises(lw.BackendError, match=r'open on device 0.*lw.reset\("wgpu:1"\) changes to NVIDIA H200'):
         lw.init_backend("metal")
+
+
+H200 = DeviceInfo(1, "NVIDIA H200", api="vulkan")
+
+
+def test_a_number_selects_an_adapter(webgpu):
+    provider = webgpu(RADEON, H200)
+    assert lw.init_backend("WGPU:1") is lw.Backend.WGPU
+    lw.init_backend("webgpu:1")
+    for name in ("wgpu", "vulkan", "gpu"):  # satisfied by the adapter in use
+        lw.init_backend(name)
+    assert provider.opened == [H200]
+    with pytest.raises(lw.BackendError, match=r'open on device 1.*lw.reset\("wgpu:0"\) changes to AMD Radeon'):
+        lw.init_backend("wgpu:0")
+    lw.reset("wgpu:0")
+    lw.init_backend("wgpu:0")
+    lw.reset("wgpu")
+    assert provider.opened == [H200, RADEON, RADEON]
+
+
+@pytest.mark.parametrize("name", ["wgpu:", "wgpu:-1", "wgpu:one", "wgpu:1:1", "wgpu:\u0661", "avx2:0", "cpu:0", ":1"])
+def test_numbers_that_are_refused(webgpu, name):
+    webgpu(RADEON, H200)
+    with pytest.raises(lw.BackendError, match=r'expected a GPU backend and the number of a device, such as "wgpu:1"'):
+        lw.init_backend(name)
+
+
+def test_a_number_that_no_adapter_has_lists_the_adapters(webgpu):
+    webgpu(RADEON, H200)
+    with pytest.raises(lw.BackendUnavailableError, match=r"no device 2 among \[0\] AMD Radeon.*\[1\] NVIDIA H200"):
+        lw.ones(2).to("wgpu:2")
+    with pytest.raises(lw.ArgumentError, match="expected backends without a device number, got 'wgpu:1'"):
+        lw.set_backend_priority(["wgpu:1"])
 
 
 def test_errors_say_why_a_backend_is_missing(webgpu):
