@@ -21,6 +21,7 @@ from lanewise.errors import (
     ArgumentError,
     ArgumentTypeError,
     BackendUnavailableError,
+    DeviceError,
     LanewiseError,
     LibraryError,
     describe,
@@ -128,11 +129,17 @@ def available(request: Request) -> list[Backend]:
 
 
 def open_backend(name: Backend | str) -> Backend:
-    """Opens and returns the best backend for a name."""
+    """Opens and returns the best backend for a name. If the name stands for several, skips GPUs that refuse to open."""
     request = parse_backend(name)
-    backend = available(request)[0]
-    registry.ensure_open(backend, _adapter(request, backend))
-    return backend
+    *others, last = available(request)
+    for backend in others:
+        try:
+            registry.ensure_open(backend, _adapter(request, backend))
+        except DeviceError:
+            continue
+        return backend
+    registry.ensure_open(last, _adapter(request, last))
+    return last
 
 
 @named("init_backend")

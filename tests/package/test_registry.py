@@ -111,6 +111,17 @@ def test_a_number_selects_an_adapter(webgpu):
     assert provider.opened == [H200, RADEON, RADEON]
 
 
+def test_auto_skips_an_adapter_that_refuses_to_open(webgpu, monkeypatch):
+    def refuse(device):
+        raise lw.DeviceError(f"error when opening {RADEON.name}: no queue is left")
+
+    monkeypatch.setattr(webgpu(RADEON), "open", refuse)
+    assert not lw.init_backend("auto").is_gpu
+    for name in ("gpu", "wgpu", "vulkan"):
+        with pytest.raises(lw.DeviceError, match="opening AMD Radeon RX 7900: no queue is left"):
+            lw.init_backend(name)
+
+
 @pytest.mark.parametrize("name", ["wgpu:", "wgpu:-1", "wgpu:one", "wgpu:1:1", "wgpu:\u0661", "avx2:0", "cpu:0", ":1"])
 def test_numbers_that_are_refused(webgpu, name):
     webgpu(RADEON, H200)
