@@ -20,6 +20,8 @@ class DeviceInfo(NamedTuple):
     unified_memory: bool = False
     api: str | None = None  # for WebGPU adapters only: vulkan, metal, dx12 or opengl
     software: bool = False  # the adapter runs on the CPU; AUTO never chooses it
+    type: str | None = None  # for WebGPU adapters only: discrete, integrated, virtual or software; None if unknown
+    driver: str | None = None  # the driver and its version
 
     def __str__(self) -> str:
         """`[0] name: X.XX GB (Y.YY GB free, further properties)`, in units of 2^30 bytes."""
@@ -32,8 +34,10 @@ class DeviceInfo(NamedTuple):
             details.append(f"compute capability {self.compute_capability}")
         if self.api:
             details.append(self.api)
-        if self.software:
-            details.append("software")
+        if self.type or self.software:
+            details.append(self.type or "software")
+        if self.driver:
+            details.append(self.driver)
         memory = f": {self.total_memory / GIGABYTE:.2f} GB" if self.total_memory else ""
         return f"[{self.index}] {self.name}{memory}" + (f" ({', '.join(details)})" if details else "")
 

@@ -14,7 +14,10 @@ from lanewise.errors import ArgumentError, DeviceError, named
 __all__ = ["devices", "is_pending", "missing", "open", "prepare"]
 
 # The types of WebGPU adapters, best first. "CPU" is a software adapter, which AUTO never chooses.
-_TYPES: Final = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
+_TYPES: Final = {
+    "DiscreteGPU": "discrete", "IntegratedGPU": "integrated", "VirtualGPU": "virtual", "Unknown": None,
+    "CPU": "software",
+}  # fmt: skip
 
 
 _listed_in = 0  # the process that first listed the adapters
@@ -101,7 +104,7 @@ def _adapters() -> list[Any]:
 
 
 def _rank(adapter_type: str) -> int:
-    return _TYPES.index(adapter_type) if adapter_type in _TYPES else _TYPES.index("Unknown")
+    return [*_TYPES].index(adapter_type if adapter_type in _TYPES else "Unknown")
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
@@ -121,6 +124,8 @@ def _describe(index: int, adapter: Any) -> DeviceInfo:
         unified_memory=shared,
         api=info["backend_type"].lower().replace("d3d12", "dx12"),
         software=info["adapter_type"] == "CPU",
+        type=_TYPES.get(info["adapter_type"]),
+        driver=info.get("description") or info.get("vendor") or None,
     )
 
 

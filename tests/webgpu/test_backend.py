@@ -31,7 +31,9 @@ MEMORY = 2**34
 
 
 def _adapter(kind: str, api: str) -> SimpleNamespace:
-    return SimpleNamespace(info={"adapter_type": kind, "device": f"the {kind}", "backend_type": api})
+    driver = "version 1.2" if api == "Metal" else ""
+    info = {"adapter_type": kind, "device": f"the {kind}", "backend_type": api, "description": driver}
+    return SimpleNamespace(info=info)
 
 
 class FakeDesktopPlayer(FakePlayer):
@@ -74,12 +76,12 @@ def test_adapters_are_listed_best_first_and_described() -> None:
     shared: dict[str, Any] = {"total_memory": MEMORY, "free_memory": MEMORY // 2, "unified_memory": True}
     assert provider.missing() == ""
     assert provider.devices() == [
-        DeviceInfo(0, "the DiscreteGPU", api="dx12"),
-        DeviceInfo(1, "the IntegratedGPU", api="metal", **shared),
-        DeviceInfo(2, "the VirtualGPU", api="vulkan"),
+        DeviceInfo(0, "the DiscreteGPU", api="dx12", type="discrete"),
+        DeviceInfo(1, "the IntegratedGPU", api="metal", type="integrated", driver="version 1.2", **shared),
+        DeviceInfo(2, "the VirtualGPU", api="vulkan", type="virtual"),
         DeviceInfo(3, "the Quantum", api="vulkan"),
         DeviceInfo(4, "the Unknown", api="vulkan"),
-        DeviceInfo(5, "the CPU", api="vulkan", software=True, **shared),
+        DeviceInfo(5, "the CPU", api="vulkan", software=True, type="software", **shared),
     ]
 
 
