@@ -47,7 +47,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
     if chosen.kind == "i" and isinstance(value, float):
         raise DTypeError(f"expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
     _check_range(value, chosen)
-    return placement.place(_ext.create("full", shape, chosen, (value,)), device)
+    return placement.create("full", shape, chosen, (value,), device)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -123,8 +123,9 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
 
 def filled_like(like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a tensor filled with one value, by default with the dtype and backend of `like`."""
-    result = full(shape, value, like.dtype if dtype is None else dtype)
-    return placement.place_like(result, like, device)
+    if device is None and like.is_committed:
+        device = like._backend_name
+    return full(shape, value, like.dtype if dtype is None else dtype, device=device)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -146,7 +147,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     for value in (first, end) if count else ():
         _check_range(value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.place(_ext.create("arange", int(count), chosen, (first, distance)), device)
+        return placement.create("arange", int(count), chosen, (first, distance), device)
     return placement.place(_evenly_spaced(first, distance, int(count), chosen), device)
 
 
@@ -216,8 +217,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"
             raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
-    result = _ext.create(operation, shape, dtypes.float32, (seed, offset))
-    return placement.place(result, device)
+    return placement.create(operation, shape, dtypes.float32, (seed, offset), device)
 
 
 class _Stream:

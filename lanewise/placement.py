@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanewise import selection
+from lanewise import _ext, selection
 from lanewise._ext import Tensor
 from lanewise.backend import Backend
+from lanewise.dtypes import DType
 
-__all__ = ["device_of", "move", "place", "place_like"]
+__all__ = ["create", "device_of", "move", "place", "place_like"]
 
 
 def device_of(tensor: Tensor) -> str:
@@ -32,6 +33,18 @@ def place(tensor: Tensor, device: Any) -> Tensor:
     if device is None or device == device_of(tensor):
         return tensor
     return move(tensor, selection.open_backend(device))
+
+
+def create(kernel: str, shape: Any, dtype: DType, numbers: tuple[Any, ...], device: Any) -> Tensor:
+    """Returns what a creation kernel makes, placed on `device` unless that is None. On a GPU, the GPU makes it."""
+    backend = None if device is None else selection.open_backend(device)
+    if backend is None or not backend.is_gpu:
+        return place(_ext.create(kernel, shape, dtype, numbers), device)
+    _ext.push_backend(backend.value)
+    try:
+        return _ext.create(kernel, shape, dtype, numbers)
+    finally:
+        _ext.pop_backend()
 
 
 def place_like(tensor: Tensor, other: Tensor, device: Any) -> Tensor:

@@ -21,7 +21,7 @@ def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str
     put = []
     for j in range(16):
         part = f"{j // 4}.{COMPONENTS[j % 4]}"
-        put.append(f"lw_tile_a[k_lane][{j}][a_row] = a{part};")
+        put.append(f"lw_tile_a[own_k][{j}][a_row] = a{part};")
         put.append(f"lw_tile_b[{j}][invocation / 4u][invocation % 4u] = b{part};")
     rows = [(row, half) for row in range(8) for half in range(2)]
     store = []
@@ -63,9 +63,9 @@ def attention_tiles(template: str, values: dict[str, str]) -> str:
         rows=lines("r$i: vec4<f32>,"),
         fetch_strip=f"{query}\n{key}",
         fetch_value=lines("v.$c = lw_tile_value(value, k + 4u * $iu, end, is_column);"),
-        put_strips=lines("lw_tile_a[d_lane][4u * $iu + row_lane / 4u][row_lane % 4u] = a.$c;")
-        + lines("lw_tile_b[d_lane][4u * $iu + row_lane / 4u][row_lane % 4u] = b.$c;"),
-        put_value=lines("lw_tile_b[4u * $iu + v_lane][column_lane / 4u][column_lane % 4u] = v.$c;"),
+        put_strips=lines("lw_tile_a[own_d][4u * $iu + own_row / 4u][own_row % 4u] = a.$c;")
+        + lines("lw_tile_b[own_d][4u * $iu + own_row / 4u][own_row % 4u] = b.$c;"),
+        put_value=lines("lw_tile_b[4u * $iu + own_v][own_column / 4u][own_column % 4u] = v.$c;"),
         put_weights="\n".join(
             f"lw_tile_a[4u * (x % 4u) + {i}u][y] = {four(f's.r$i.{each}')};" for i, each in enumerate(COMPONENTS)
         ),

@@ -338,10 +338,13 @@ static void add_input(lw_chain *chain, const lw_operand *operand, int producer, 
 
 int lw_append_to_chain(lw_plan *plan, lw_tensor *result) {
     lw_device *device = lw_devices[plan->place.backend];
-    if (settle_operands(device, plan) < 0) {
-        return -1;
-    }
-    if (device->chain && !has_room(device, plan) && (end_chain(device) < 0 || settle_operands(device, plan) < 0)) {
+    int status = 0;
+    do { /* while a chain ends, another thread may begin a new one */
+        if (settle_operands(device, plan) < 0) {
+            return -1;
+        }
+    } while (device->chain && !has_room(device, plan) && (status = end_chain(device)) == 0);
+    if (status < 0) {
         return -1;
     }
     lw_chain *chain = device->chain ? device->chain : begin_chain(device, &plan->results[0]);

@@ -157,6 +157,25 @@ def test_creation_in_use_backend(name: str) -> None:
     assert_same_bits(made, NEW[name]())
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **place: lw.zeros(3, **place),
+        lambda **place: lw.full((2, 3), 7, dtype=lw.int64, **place),
+        lambda **place: lw.arange(5, **place),
+        lambda **place: lw.rand(9, seed=3, **place),
+        lambda **place: lw.zeros_like(on("wgpu", X), **place),
+    ],
+)
+def test_a_device_creates_without_an_upload(make: Callable[..., lw.Tensor]) -> None:
+    before = lw.memory_stats("wgpu")["uploads"]
+    made = make(device="wgpu")
+    uploaded = lw.memory_stats("wgpu")["uploads"] - before
+    assert (made.device, made.is_committed) == ("wgpu", True)
+    assert_same_bits(made, make(device="cpu"))
+    assert uploaded == (made.shape == X.shape)  # X itself
+
+
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty", "eye"])
 def test_creation_on_a_device(name: str) -> None:
     made = getattr(lw, name)(3, device="wgpu")

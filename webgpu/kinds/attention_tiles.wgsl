@@ -82,10 +82,10 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
          @builtin(num_workgroups) groups: vec3<u32>) {
     let x = invocation % 16u;
     let y = invocation / 16u;
-    let d_lane = invocation % 16u; // of the elements of queries and keys that an invocation loads
-    let row_lane = invocation / 16u;
-    let column_lane = invocation % 64u; // of the elements of values
-    let v_lane = invocation / 64u;
+    let own_d = invocation % 16u; // of the elements of queries and keys that an invocation loads
+    let own_row = invocation / 16u;
+    let own_column = invocation % 64u; // of the elements of values
+    let own_v = invocation / 64u;
     let batch = lw.count / lw.queries;
     let row_tiles = (lw.queries + 63u) / 64u;
     for (var i = group.x; i < batch * row_tiles; i += groups.x) {
@@ -95,11 +95,11 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
         let last_row = i32(min(first_row + 64u, lw.queries));
         let start = u32(max(i32(first_row) + lw.first, 0));
         let end = u32(clamp(last_row + lw.last, 0, i32(lw.keys)));
-        let query_row = places.inputs.x + (first_row + row_lane) * lw.row_strides.x;
-        let key_row = places.inputs.y + row_lane * lw.row_strides.y;
+        let query_row = places.inputs.x + (first_row + own_row) * lw.row_strides.x;
+        let key_row = places.inputs.y + own_row * lw.row_strides.y;
         for (var column = 0u; column < lw.value_depth; column += 64u) {
-            let is_column = column + column_lane < lw.value_depth;
-            let value = places.inputs.z + (column + column_lane) * lw.column_strides.z;
+            let is_column = column + own_column < lw.value_depth;
+            let value = places.inputs.z + (column + own_column) * lw.column_strides.z;
             var o = LwBlock();
             var total = vec4<f32>();
             var row_largest = $lowest; // of query first_row + invocation
@@ -110,9 +110,9 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
             if (invocation == 0u) {
                 atomicStore(&lw_has_nonfinite, 0u);
             }
-            if (d_lane < lw.depth) {
-                let query = query_row + d_lane * lw.column_strides.x;
-                let key = key_row + start * lw.row_strides.y + d_lane * lw.column_strides.y;
+            if (own_d < lw.depth) {
+                let query = query_row + own_d * lw.column_strides.x;
+                let key = key_row + start * lw.row_strides.y + own_d * lw.column_strides.y;
                 $fetch_strip
             }
             for (var tile = start; tile < end; tile += 64u) {
@@ -122,7 +122,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                     $put_strips
                     workgroupBarrier();
                     let is_last = d + 16u >= lw.depth; // after it comes the first strip of the next tile
-                    let along = select(d + 16u, 0u, is_last) + d_lane;
+                    let along = select(d + 16u, 0u, is_last) + own_d;
                     a = vec4<f32>();
                     b = vec4<f32>();
                     if (along < lw.depth) {
@@ -133,7 +133,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                     }
                     s = lw_multiply_strip(s, x, y);
                 }
-                var k = tile + v_lane;
+                var k = tile + own_v;
                 $fetch_value
                 $scores
                 workgroupBarrier();

@@ -64,7 +64,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
          @builtin(num_workgroups) groups: vec3<u32>) {
     let x = invocation % 8u;
     let y = invocation / 8u;
-    let k_lane = invocation % 16u; // of the elements of A that an invocation loads
+    let own_k = invocation % 16u; // of the elements of A that an invocation loads
     let a_row = invocation / 16u;
     let positions = lw.count / lw.out_channels;
     let depth = lw.channels * lw.kernel_size.x * lw.kernel_size.y;
@@ -76,7 +76,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                 let corner = place.yz * lw.stride - lw.padding;
                 let from_corner = lw.offsets.x + dot(vec4<u32>(place.x, g * lw.channels, corner), lw.strides[0]);
                 let a_place = lw.offsets.y + (g * lw.outputs + m + a_row) * lw.strides[1].x;
-                var tap = lw_tap(k_lane);
+                var tap = lw_tap(own_k);
                 workgroupBarrier();
                 if (invocation < 16u) {
                     lw_taps[invocation] = tap;
@@ -87,7 +87,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                 for (var k = 0u; k < depth; k += 16u) {
                     workgroupBarrier();
                     $put
-                    tap = lw_tap(k + 16u + k_lane);
+                    tap = lw_tap(k + 16u + own_k);
                     if (invocation < 16u) {
                         lw_taps[invocation] = tap;
                     }
