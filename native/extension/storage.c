@@ -200,6 +200,9 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
     }
     lw_storage *storage = allocate(device, class_bytes, &status);
     if (status == LW_NO_MEMORY && (device || lw_cached_bytes(pool->cache))) {
+        if (device && device->chain && device->settle(device, NULL) < 0) { /* a chain keeps what its nodes read */
+            return NULL;
+        }
         if (device) {
             device->flush(device); /* what it frees may wait for launches */
         }

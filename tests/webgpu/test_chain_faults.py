@@ -126,6 +126,16 @@ def test_memory_that_runs_out_when_a_chain_runs(switch: Switch) -> None:
         run_chain(x)
 
 
+def test_a_chain_ends_if_memory_runs_out(switch: Switch) -> None:
+    """What its nodes read is released then, also if nothing needs its results any more."""
+    player = compiling(switch)
+    x = on_gpu(np.ones(1000, np.float32))
+    y = x * 2
+    player.capacity = sum(player.sizes.values())
+    del x, y
+    assert len(on_gpu(np.ones(1000, np.float32)).tolist()) == 1000
+
+
 def test_a_device_that_is_lost_while_a_chain_waits(switch: Switch) -> None:
     player = compiling(switch)
     x = floats(1.0, 2.0)
