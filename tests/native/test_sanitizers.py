@@ -29,7 +29,7 @@ SETTINGS = {
     "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS checks earlier
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
     "LSAN_OPTIONS": f"suppressions={Path(__file__).with_name('leaks.supp')}:print_suppressions=0",
-    "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
+    "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}:suppressions={Path(__file__).with_name('races.supp')}",
     "PYTHONMALLOC": "malloc",
     "PYTHONSAFEPATH": "1",
     "LANEWISE_REQUIRE": "",
