@@ -111,6 +111,7 @@ def test_a_number_selects_an_adapter(webgpu):
     assert provider.opened == [H200, RADEON, RADEON]
 
 
+@pytest.mark.host
 def test_auto_skips_an_adapter_that_refuses_to_open(webgpu, monkeypatch):
     def refuse(device):
         raise lw.DeviceError(f"error when opening {RADEON.name}: no queue is left")

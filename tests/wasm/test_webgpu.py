@@ -123,6 +123,10 @@ def test_elementwise_operations_run_as_one_kernel(results: Results) -> None:
     assert results["fused"] == expected
 
 
+def test_tiles(results: Results) -> None:
+    assert results["tiles"] == dict.fromkeys(("matmul", "transposed", "few rows", "conv2d", "attention"), True)
+
+
 def test_memory_does_not_grow_with_the_number_of_operations(results: Results) -> None:
     after_a_tenth, at_the_end = results["growth"]
     assert at_the_end == after_a_tenth

@@ -167,7 +167,7 @@ def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, 
         assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] / 4), GROUPS), 1, 1)
 
 
-@pytest.mark.parametrize(("n", "k", "parts"), [(68, 100, 1), (68, 2000, 14), (8192, 8192, 1), (4096, 8192, 2)])
+@pytest.mark.parametrize(("n", "k", "parts"), [(68, 100, 1), (68, 2000, 14), (8192, 8192, 1), (4096, 8192, 3)])
 def test_few_rows_are_multiplied_by_32_columns(fake: FakePlayer, n: int, k: int, parts: int) -> None:
     dispatches = fake.recorded(lw.matmul(repeated(1, 2, k), on_gpu(np.zeros((1, n)), np.float32)[[0] * k]))
     columns = dispatches[-1 if parts == 1 else -2]

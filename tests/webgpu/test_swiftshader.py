@@ -16,8 +16,8 @@ import support
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = "vk_swiftshader_icd.json"
 LEAST = 400  # tests that a quarter of the sweep has
-# SwiftShader compiles the tiles of matrix products for minutes, and needs gigabytes for that.
-SELECTED = "wgpu and not matmul and not linear"
+# SwiftShader compiles tiles, whose steps are written out, for minutes, and needs gigabytes for that.
+SELECTED = "wgpu and not (matmul or linear or attention or conv2d)"
 ADAPTER = 'import lanewise as lw; print(*(each.devices[0].name for each in lw.backends() if each.name == "wgpu"))'
 
 

@@ -98,6 +98,30 @@ def fused() -> dict[str, Any]:
     return {}
 
 
+def tiles() -> dict[str, bool]:
+    """Whether products, a convolution and attention that are computed in tiles are those of the CPU."""
+
+    def whole(*shape: int) -> lw.Tensor:
+        size = 1
+        for extent in shape:
+            size *= extent
+        return lw.reshape(lw.asarray([float(i % 7 - 3) for i in range(size)]), shape)
+
+    def same(function: Any, *operands: lw.Tensor) -> bool:
+        placed = [each.to("wgpu") for each in operands]
+        return bool(function(*placed).tolist() == function(*operands).tolist())
+
+    a, b, image, weight = whole(68, 20), whole(20, 132), whole(1, 4, 9, 9), whole(16, 4, 3, 3)
+    query = lw.zeros((2, 70, 8))  # equal weights: means of 64 small numbers are exact
+    return {
+        "matmul": same(lw.matmul, a, b),
+        "transposed": same(lambda x, y: x.mT @ y.mT, b, a),
+        "few rows": same(lw.matmul, a[:2], b),
+        "conv2d": same(lambda x, y: lw.conv2d(x, y, padding=1), image, weight),
+        "attention": same(lambda q, v: lw.scaled_dot_product_attention(q, q[:, :64], v), query, whole(2, 64, 8)),
+    }
+
+
 def growth() -> list[list[int]]:
     """Returns the sizes of memory and the number of buffers, after a tenth of the operations and after all."""
     from lanewise.webgpu import provider
@@ -133,6 +157,7 @@ def results() -> dict[str, Any]:
         "random": random_bits(),
         "chain": chain(),
         "fused": fused(),
+        "tiles": tiles(),
         "growth": growth(),
         "large": large(),
     }
