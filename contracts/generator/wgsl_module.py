@@ -32,6 +32,10 @@ class Item:
         """Whether several items share a word, so that writing one must be atomic."""
         return self.bits < 32
 
+    def is_stored_like(self, other: Item) -> bool:
+        """Whether both are stored alike, as bool and bits8 are, so that one may be read through the other's binding."""
+        return (self.bits, self.element) == (other.bits, other.element)
+
     def extract(self, word: str) -> str:
         """Returns the item at the byte offset `at`, from the word that contains it."""
         align = 3 if self.bits == 8 else 2
@@ -171,7 +175,7 @@ class Module:
             cases = []
             if numbers:
                 cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
-            if item == self.out and results:
+            if item.is_stored_like(self.out) and results:
                 cases.append((2, self._load(item, "out_buffer", atomic=item.packed)))
             if each.optional:
                 absent = f"lw_{self.stem}_absent_{each.name}"
@@ -211,7 +215,7 @@ class Module:
             number = item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == 1u) {{ return vec4<{item.value}>({number}); }}"]
-            if item == self.out:
+            if item.is_stored_like(self.out):
                 four = self._four("out", position, item, item.packed)
                 lines.append(f"    if (({source}) == 2u) {{ return {four}; }}")
             lines.append(f"    return {self._four(each.name, position, item)};")

@@ -1,5 +1,5 @@
 """Tests operations that read or write elements at positions which indices give: take, take_along_axis, assignments to
-indexed elements, searchsorted."""
+indexed elements, searchsorted, and where, which chooses between elements."""
 
 from __future__ import annotations
 
@@ -155,3 +155,17 @@ def test_searchsorted(gpu: Runner, size: int, dtype: Any, side: str) -> None:
     with stays_on_gpu():
         found = lw.searchsorted(x[1::3], y.T[::-2], side=side)
     np.testing.assert_array_equal(np.array(found), row.searchsorted(sought.T[::-2], side))
+
+
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("shared", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)])
+def test_where_into_its_operands(gpu: Runner, shared: tuple[int, ...], start: int) -> None:
+    """Bools as conditions are read as bools, and as values they are bytes: both may be the result itself."""
+    random = np.random.default_rng(len(shared))
+    arrays = [random.random(1000) < 0.5 for _ in range(3)]
+    for position in shared:
+        arrays[position] = arrays[shared[0]]
+    tensors = [on_gpu(each) for each in arrays]
+    parts = [tensors[shared[0] if i in shared else i][start:] for i in range(3)]
+    lw.where(*parts, out=parts[shared[0]])
+    np.testing.assert_array_equal(np.array(parts[shared[0]]), np.where(*arrays)[start:])
