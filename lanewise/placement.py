@@ -14,7 +14,7 @@ from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
 
-__all__ = ["create", "device_of", "move", "place", "place_like"]
+__all__ = ["create", "device_of", "move", "place"]
 
 
 def device_of(tensor: Tensor) -> str:
@@ -45,10 +45,3 @@ def create(kernel: str, shape: Any, dtype: DType, numbers: tuple[Any, ...], devi
         return _ext.create(kernel, shape, dtype, numbers)
     finally:
         _ext.pop_backend()
-
-
-def place_like(tensor: Tensor, other: Tensor, device: Any) -> Tensor:
-    """Places a new tensor on `device`, or, if that is None, on the backend that `other` is committed to, if any."""
-    if device is None and other.is_committed:
-        return move(tensor, Backend(other._backend_name))
-    return place(tensor, device)

@@ -353,7 +353,7 @@ def _unsuitable(request: Request, backend: Backend) -> str:
         return ""
     listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
     if request.number is not None:
-        return f"there is no device {request.number} among {', '.join(map(str, devices))}"
+        return f"device {request.number} does not exist; the devices are {', '.join(map(str, devices))}"
     if request.api:
         adapter = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
         return f"{request.name} means WebGPU's {adapter}, and there is none among {listing}"

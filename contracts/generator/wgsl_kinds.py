@@ -11,7 +11,7 @@ from .wgsl_tiles import attention_tiles, window_tiles
 
 __all__ = ["EMITTERS"]
 
-_SCALARS = ("f32", "i32", "u32")  # compilers take too long to inline how structs are combined more than a few times
+_SCALARS = ("f32", "i32", "u32", "bool")  # accumulators other than structs and vectors
 
 
 def _elementwise(module: Module) -> str:
@@ -87,7 +87,7 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
         return "\n".join(f"p{k} = lw_join(p{k}, {map_}({value}));" for k, value in enumerate(values))
 
     combined = list(map(combine_vector, range(8)))
-    if accumulator not in ("f32", "i32", "u32", "bool"):  # SwiftShader takes minutes to inline so many functions
+    if accumulator not in _SCALARS:  # SwiftShader takes minutes to inline so many functions
         loaded = ", ".join(f"v{number}" for number in range(8))
         combined = [f"var loaded = array<vec4<{item.element}>, 8>({loaded});"]
         combined += ["for (var j = 0u; j < 8u; j += 1u) {", "let v0 = loaded[j];", combine_vector(0), "}"]

@@ -121,9 +121,7 @@ int lw_open_device(int backend, lw_device *device) {
     watch_forks();
     if (lw_devices[backend]) {
         lose(lw_devices[backend], "reset() replaced it");
-        if (lw_devices[backend]->chain) {
-            lw_devices[backend]->settle(lw_devices[backend], NULL); /* releases what waits */
-        }
+        lw_end_chain(lw_devices[backend]); /* releases what waits */
         lw_storage_trim(lw_devices[backend]);
         memcpy(device->counters, lw_devices[backend]->counters, sizeof device->counters);
     }
@@ -233,7 +231,7 @@ static PyObject *synchronize(PyObject *module, PyObject *name) {
     (void)module;
     int backend = lw_parse_backend(name);
     lw_device *device = backend < 0 ? NULL : lw_devices[backend];
-    if (device && device->chain && device->settle(device, NULL) < 0) {
+    if (device && lw_end_chain(device) < 0) {
         return NULL;
     }
     lw_storage *storage = device ? lw_storage_new(sizeof(int32_t), device) : NULL;
@@ -260,7 +258,7 @@ int lw_upload(const lw_tensor *to, const void *from) {
 int lw_download(void *to, const lw_operand *from) {
     lw_storage *storage = from->tensor->storage;
     lw_device *device = storage->device;
-    if ((device->chain && device->settle(device, NULL) < 0) || lw_settle(storage) < 0) {
+    if (lw_end_chain(device) < 0 || lw_settle(storage) < 0) {
         return -1;
     }
     const char *data = from->data == (const char *)storage ? storage->data : from->data; /* see lw_settle_operand() */

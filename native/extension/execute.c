@@ -68,7 +68,7 @@ static int launch(lw_device *device, lw_plan *plan, lw_tensor *const *results) {
     if (plan->is_chained) {
         return lw_append_to_chain(plan, results[0]);
     }
-    if (device->chain && device->settle(device, NULL) < 0) {
+    if (lw_end_chain(device) < 0) {
         return -1;
     }
     for (int i = 0; i < plan->operation->input_count; i++) {

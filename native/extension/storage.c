@@ -200,7 +200,7 @@ static __attribute__((noinline)) lw_storage *new_block(lw_device *device, int64_
     }
     lw_storage *storage = allocate(device, class_bytes, &status);
     if (status == LW_NO_MEMORY && (device || lw_cached_bytes(pool->cache))) {
-        if (device && device->chain && device->settle(device, NULL) < 0) { /* a chain keeps what its nodes read */
+        if (device && lw_end_chain(device) < 0) { /* a chain keeps what its nodes read */
             return NULL;
         }
         if (device) {

@@ -33,6 +33,8 @@ enum { LW_BORROWED = -1, LW_PENDING = -2 };
 lw_storage *lw_storage_defer(int64_t bytes, lw_device *device);
 int lw_storage_allocate(lw_storage *storage); /* gives a pending storage memory; returns -1 with an error set */
 static inline int lw_is_pending(const lw_storage *storage) { return storage->size_class == LW_PENDING; }
+/* Ends the chain that waits on a device, if there is one. Returns -1 with an error set after Ctrl-C. */
+static inline int lw_end_chain(lw_device *device) { return device->chain ? device->settle(device, NULL) : 0; }
 /* Ends the chain that computes a storage, if it is pending. Returns -1 with an error set if it cannot be computed. */
 static inline int lw_settle(lw_storage *storage) {
     return lw_is_pending(storage) ? storage->device->settle(storage->device, storage) : 0;

@@ -162,7 +162,7 @@ static lw_known_chain *find(lw_recorder *recorder, const encoded *chain) {
     return best;
 }
 
-int64_t lw_webgpu_fuse(lw_device *device, const lw_chain *chain) {
+static int64_t fuse(lw_device *device, const lw_chain *chain) {
     lw_recorder *recorder = (lw_recorder *)device;
     encoded encoded;
     lw_known_chain *known = encode(recorder, chain, &encoded) ? find(recorder, &encoded) : NULL;
@@ -183,7 +183,7 @@ int64_t lw_webgpu_fuse(lw_device *device, const lw_chain *chain) {
     return known->state == READY ? known->number : 0;
 }
 
-lw_status lw_webgpu_launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, int64_t number) {
+static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, int64_t number) {
     enum { ELEMENTS = 4 }; /* that an invocation computes */
     lw_recorder *recorder = (lw_recorder *)device;
     if (device->is_lost) {
@@ -205,7 +205,7 @@ lw_status lw_webgpu_launch_chain(lw_device *device, const lw_chain *chain, int64
 
 int lw_webgpu_begin_chains(lw_recorder *recorder) {
     recorder->chains = calloc(TABLE, sizeof *recorder->chains);
-    recorder->device.fuse = lw_webgpu_fuse;
-    recorder->device.launch_chain = lw_webgpu_launch_chain;
+    recorder->device.fuse = fuse;
+    recorder->device.launch_chain = launch_chain;
     return recorder->chains ? 0 : lw_refuse_memory();
 }

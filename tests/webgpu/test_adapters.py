@@ -54,7 +54,7 @@ def test_two_adapters_one_after_the_other() -> None:
         'already open on device 1, and a process uses one device per backend at a time; lw.reset("wgpu:0")' in refused
     )
     assert "wgpu was lost: reset() replaced it" in lost
-    assert "there is no device 2 among [0] " in unknown
+    assert "device 2 does not exist; the devices are [0] " in unknown
 
 
 @pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
