@@ -1,7 +1,7 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py measures the times; selection.py reads the order of the CPU backends at import. Each field of the file is
-checked. A file without the expected form is ignored with a warning, and the import continues.
+tuning.py and promotion.py measure the times; selection.py reads at import which backends AUTO uses. Each field of the
+file is checked. A file without the expected form is ignored with a warning, and the import continues.
 """
 
 from __future__ import annotations
@@ -17,30 +17,53 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lanewise import _ext, _version, registry
-from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
+from lanewise.backend import CPU_BACKENDS, GPU_BACKENDS, PRIORITY, Backend
 
-__all__ = ["Calibration", "folder", "forget", "load", "save", "warn"]
+__all__ = ["PROMOTED", "Calibration", "GpuTimes", "folder", "forget", "load", "save", "warn"]
 
 NAME: Final = "calibration.json"
 KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
-FORMAT: Final = 1
+PROMOTED: Final = ("matmul", "conv2d", "scaled_dot_product_attention")
+FORMAT: Final = 2
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
+MAX_NANOSECONDS: Final = 1e12
 NOISE: Final = 1.03  # backends that take at most this many times as long as the fastest keep the order of Backend
 
 Times = Mapping[Backend, Mapping[str, float]]
+
+
+class GpuTimes(NamedTuple):
+    """The times that lw.calibrate() measured on a GPU, and on the fastest CPU backend beside it, in nanoseconds.
+
+    `opening` is the time to open the GPU, `latency` that of a call with one element and its copies, `upload` and
+    `download` that of copying a byte. `rates` has, for an operation of each kind that may be faster there, the time on
+    the CPU with `threads` threads and that on the GPU, both relative to the time in the contract.
+    """
+
+    backend: Backend
+    adapter: str
+    driver: str | None
+    threads: int
+    opening: float
+    latency: float
+    upload: float
+    download: float
+    rates: Mapping[str, tuple[float, float]]
 
 
 class Calibration(NamedTuple):
     """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
     `times` are relative to the fastest backend of each kind: 1.5 means 1.5 times as long. `date` is the day of the
-    measurement. `path` is the file that stores the calibration, None if there is none. print() shows a table.
+    measurement. `path` is the file that stores the calibration, None if there is none. `gpu` has the times by which
+    AUTO moves calls to a GPU, None without one. print() shows a table.
     """
 
     times: Times
     date: str
     path: str | None = None
+    gpu: GpuTimes | None = None
 
     @property
     def order(self) -> tuple[Backend, ...]:
@@ -139,7 +162,8 @@ def save(calibration: Calibration) -> Calibration:
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / NAME
     times = {backend.value: dict(of_kind) for backend, of_kind in calibration.times.items()}
-    content = {"format": FORMAT, "machine": _machine(), "date": calibration.date, "times": times}
+    gpu = calibration.gpu and calibration.gpu._asdict()
+    content = {"format": FORMAT, "machine": _machine(), "date": calibration.date, "times": times, "gpu": gpu}
     descriptor, temporary = tempfile.mkstemp(prefix=f"{NAME}.", dir=directory)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -191,7 +215,10 @@ def _parse(text: str, path: str) -> Calibration | None:
     """
     import json
 
-    content = _table(json.loads(text), {"format", "machine", "date", "times"}, "the file")
+    content = json.loads(text)
+    if isinstance(content, dict) and type(content.get("format")) is int and 1 <= content["format"] < FORMAT:
+        return None  # an earlier version wrote it
+    content = _table(content, {"format", "machine", "date", "times", "gpu"}, "the file")
     if content["format"] != FORMAT or isinstance(content["format"], bool):
         raise ValueError(f"expected format {FORMAT}, got {content['format']!r}")
     machine = _machine()
@@ -206,7 +233,8 @@ def _parse(text: str, path: str) -> Calibration | None:
     rows = {Backend(name): _row(row) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
         raise ValueError(f"expected the time 1.0 for the fastest backend in each kind of operation, got {times!r:.80}")
-    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path)
+    gpu = None if content["gpu"] is None else _gpu_times(content["gpu"])
+    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path, gpu)
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
@@ -220,3 +248,23 @@ def _row(value: Any) -> dict[str, float]:
     if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
         raise ValueError(f"expected times from 1.0 to {MAX_RELATIVE_TIME:g}, relative to the fastest, got {row!r:.80}")
     return {kind: row[kind] for kind in KINDS}
+
+
+def _gpu_times(value: Any) -> GpuTimes:
+    table = _table(value, set(GpuTimes._fields), "gpu")
+    rates = _table(table["rates"], set(PROMOTED), "rates")
+    pairs = {name: rates[name] for name in PROMOTED}
+    if table["backend"] not in {backend.value for backend in GPU_BACKENDS}:
+        raise ValueError(f"expected the name of a GPU backend, got {table['backend']!r:.80}")
+    if not (isinstance(table["adapter"], str) and isinstance(table["driver"], str | None)):
+        raise ValueError(f"expected the names of adapter and driver, got {table['adapter']!r:.80}")
+    if type(table["threads"]) is not int or not 1 <= table["threads"] <= 1 << 20:
+        raise ValueError(f"expected a number of threads, got {table['threads']!r:.80}")
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs.values()):
+        raise ValueError(f"expected two times for each operation, got {rates!r:.80}")
+    times = [table[name] for name in ("opening", "latency", "upload", "download")]
+    times += [time for pair in pairs.values() for time in pair]
+    if not all(isinstance(time, float) and 0.0 <= time <= MAX_NANOSECONDS for time in times):
+        raise ValueError(f"expected times from 0.0 to {MAX_NANOSECONDS:g} nanoseconds, got {value!r:.80}")
+    paired = {name: (pair[0], pair[1]) for name, pair in pairs.items()}
+    return GpuTimes(**table | {"backend": Backend(table["backend"]), "rates": paired})

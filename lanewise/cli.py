@@ -124,18 +124,19 @@ def bench(arguments: Sequence[str]) -> int:
 
 
 def calibrate(arguments: Sequence[str]) -> int:
-    """Measures the CPU backends and prints the result."""
+    """Measures the CPU backends and a GPU, and prints the result."""
     import argparse
     import json
     import warnings
 
     import lanewise
-    from lanewise import selection
+    from lanewise import promotion, selection
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
-        description="Measure which CPU backend is the fastest for each kind of operation, and let AUTO use the one "
-        "that is the fastest overall, from now on, for this user, processor and version of Lanewise.",
+        description="Measure which CPU backend is the fastest for each kind of operation, and which calls a GPU runs "
+        "faster. From now on, AUTO uses the backend that is the fastest overall, and moves such calls to the GPU, for "
+        "this user, processor and version of Lanewise.",
     )
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
@@ -157,6 +158,8 @@ def calibrate(arguments: Sequence[str]) -> int:
     else:
         print(f"times, relative to the fastest backend of each kind\n{calibration}\n")
         print(f"AUTO chooses {calibration.reason()}.")
+        if moved := promotion.summary():
+            print(f"{moved}.")
         if calibration.path:
             print(f"Stored in {calibration.path}")
         if (default := selection.default_backend()) is not calibration.backend:

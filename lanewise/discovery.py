@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from lanewise import registry, selection, threads
+from lanewise import promotion, registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
 from lanewise.devices import DeviceInfo
 from lanewise.errors import named
@@ -89,6 +89,8 @@ def backend_summary() -> str:
         if info.reason:
             lines.append(f"    Error: {info.reason}")
     lines += [f"CPU threads: {threads.get_num_threads()}", f"Calibration: {_calibration_summary()}"]
+    if moved := promotion.summary():
+        lines.append(moved)
     return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from lanewise import _ext, calibration, memory, registry, threads
 from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, parse_backend
-from lanewise.calibration import Calibration
+from lanewise.calibration import Calibration, GpuTimes
 from lanewise.devices import DeviceInfo
 from lanewise.errors import (
     ArgumentError,
@@ -29,8 +29,8 @@ from lanewise.errors import (
 )
 
 __all__ = [
-    "available", "calibration_in_use", "default_backend", "finish", "follow", "init_backend", "initialize",
-    "open_backend", "reset", "set_backend_priority", "strict_backends", "use_backend",
+    "available", "calibration_in_use", "default_backend", "finish", "follow", "gpu_times_in_use", "init_backend",
+    "initialize", "open_backend", "reset", "set_backend_priority", "strict_backends", "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -70,11 +70,33 @@ def follow(result: Calibration | None) -> None:
     _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
+    else:
+        _set_promotion()
 
 
 def calibration_in_use() -> Calibration | None:
     """Returns the calibration that AUTO's order comes from, None if the order is not from a calibration."""
     return _calibration
+
+
+def gpu_times_in_use() -> GpuTimes | None:
+    """Returns the times by which AUTO moves calls to a GPU, None if it does not: without lw.calibrate(), or if the user
+    has chosen another backend than calibrate(), or an order in which the GPU does not come first."""
+    times = _calibration.gpu if _calibration else None
+    if not _calibration or not times or _is_named or registry.force_cpu() or _default is not _calibration.backend:
+        return None
+    return times if _rank(times.backend) < _rank(_default) else None
+
+
+def _set_promotion() -> None:
+    times = gpu_times_in_use()
+    if times is None:
+        _ext.set_promotion()
+        return
+    _ext.set_promotion(
+        *(times.backend.value, times.threads, times.opening, times.latency, times.upload, times.download),
+        tuple((name, *rates) for name, rates in times.rates.items()),
+    )
 
 
 def _set_calibration(result: Calibration | None) -> None:
@@ -180,6 +202,7 @@ def _reopen(name: Backend | str) -> Backend:
     request = parse_backend(name)
     chosen = available(request)[0]
     registry.reopen(chosen, _adapter(request, chosen))
+    _set_promotion()  # the device may be another one than before
     return chosen
 
 
@@ -319,6 +342,7 @@ def _set_default(backend: Backend) -> None:
     global _default
     _ext.set_default_backend(backend.value)
     _default = backend
+    _set_promotion()
 
 
 def _rank(backend: Backend) -> int:

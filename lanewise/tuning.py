@@ -1,10 +1,10 @@
-"""lw.calibrate(): measures which CPU backend is the fastest on this machine.
+"""lw.calibrate(): measures which CPU backend is the fastest on this machine, and which calls are faster on a GPU.
 
 A processor reports its instruction sets, but not which is the fastest: some processors lower their clock for wide
 registers, or process such a register in two halves. timing.py times each kind of operation, on all backends in turn, at
 sizes from 10 to a million elements. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest
 overall and, for each kind, less than 10 % slower than the best backend, so choosing per kind would gain little.
-calibration.py stores the result, and selection.py uses it.
+promotion.py measures the GPU, calibration.py stores the result, and selection.py uses it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lanewise import _ext, calibration, placement, registry, selection
+from lanewise import _ext, calibration, placement, promotion, registry, selection
 from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.calibration import KINDS, Calibration, Times
 from lanewise.errors import BackendError, named
@@ -44,6 +44,9 @@ class Work(NamedTuple):
 
 def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
+
+    If there is a GPU, also measures how large calls have to be to take less time there, including the copies of the
+    operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs.
 
     This takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result for later processes that have the same processor, operating system and version
@@ -107,7 +110,8 @@ def _measured() -> Calibration:
     import time
 
     backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
-    return Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
+    result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
+    return result._replace(gpu=promotion.measured(result.backend))
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:

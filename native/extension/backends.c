@@ -25,7 +25,7 @@ static int default_backend = LW_BACKEND_SCALAR;
 
 /* The backends of the use_backend() blocks that a thread is in. To save time, a call reads this thread-local memory
  * only while some thread is in such a block. */
-enum { MAX_NESTED = 64 };
+enum { MAX_NESTED = 64, AUTO = -1 };
 static _Thread_local struct {
     int depth;
     int8_t backends[MAX_NESTED];
@@ -45,8 +45,9 @@ int lw_find_backend(const char *name) {
 
 /* Not inlined: the address of thread-local memory would be looked up even where nobody needs it. */
 static __attribute__((noinline)) int backend_of_thread(int *committed) {
-    *committed = chosen.depth > 0;
-    return chosen.depth ? chosen.backends[chosen.depth - 1] : default_backend;
+    int backend = chosen.depth ? chosen.backends[chosen.depth - 1] : AUTO;
+    *committed = backend != AUTO;
+    return backend == AUTO ? default_backend : backend;
 }
 
 int lw_current_backend(int *committed) {
@@ -185,12 +186,11 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(names[default_backend]);
 }
 
-/* Enters a use_backend() block. None selects the default backend, even inside another such block: this implements
- * use_backend(AUTO). */
+/* Enters a use_backend() block. None is use_backend(AUTO): calls run as outside such blocks. */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
-    int backend = name == Py_None ? default_backend : lw_parse_backend(name);
-    if (backend < 0) {
+    int backend = name == Py_None ? AUTO : lw_parse_backend(name);
+    if (backend < 0 && name != Py_None) {
         return NULL;
     }
     if (chosen.depth == MAX_NESTED) {

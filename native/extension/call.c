@@ -4,6 +4,7 @@
 #include "execute.h"
 #include "lanewise_operations.h"
 #include "module.h"
+#include "promotion.h"
 #include "python.h"
 #include <string.h>
 
@@ -53,11 +54,35 @@ done:
     return result;
 }
 
+/* Runs a call on a GPU, with the result at `home`. Returns 0, without an error set, if the CPU has to run it, because
+ * the GPU lacks the kernel or fails. */
+static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments, int gpu, const lw_place *home,
+                                                   PyObject **result) {
+    lw_plan plan;
+    lw_place place = {gpu, 0};
+    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &place, &plan);
+    int is_resolved = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0;
+    int is_here = is_resolved && plan.place.backend == gpu;
+    if (is_here) {
+        plan.home = *home;
+        *result = lw_execute(&plan, arguments->out);
+    }
+    lw_end_plan(&plan);
+    int is_over = *result || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)); /* as after Ctrl-C */
+    if (!is_over && PyErr_Occurred()) {
+        lw_give_up_promotion(gpu);
+    }
+    return is_over;
+}
+
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
     lw_plan plan;
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
     if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
-        *result = lw_execute(&plan, arguments->out);
+        int gpu = lw_promotes ? lw_promoted_backend(&plan) : -1;
+        if (gpu < 0 || !call_promoted(arguments, gpu, &plan.home, result)) {
+            *result = lw_execute(&plan, arguments->out);
+        }
     }
     lw_end_plan(&plan);
     return outcome;
@@ -316,9 +341,40 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
     return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (operation, parameter, value), with a parameter that is a float");
 }
 
+/* expected_times(operation, *inputs): returns how many nanoseconds a call with default parameters is expected to take:
+ * its kernel according to the contract; and if AUTO may move it to a GPU, the call on the CPU, and on the GPU. */
+static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    static PyObject *const defaults[LW_MAX_PARAMETERS];
+    const char *name = count > 0 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const lw_operation *operation = name ? lw_find_operation(name) : NULL;
+    if (!operation || count - 1 > operation->input_count || !resolvers[operation->kind]) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (operation, *inputs), with an operation that has kernels");
+    }
+    PyObject *inputs[LW_MAX_INPUTS] = {NULL};
+    for (Py_ssize_t i = 1; i < count; i++) {
+        inputs[i - 1] = arguments[i];
+    }
+    lw_arguments call = {.operation = operation, .inputs = inputs, .parameters = defaults};
+    lw_plan plan;
+    lw_times times;
+    PyObject *result = NULL;
+    if (lw_begin_plan(operation, inputs, NULL, &plan) == LW_DONE && resolvers[operation->kind](&call, &plan) == 0) {
+        int known = lw_expect(&plan, &times) ? 3 : 1;
+        result = PyTuple_New(known);
+        for (int i = 0; result && i < known; i++) {
+            PyTuple_SetItem(result, i, PyFloat_FromDouble(i == 0 ? times.nominal : i == 1 ? times.host : times.gpu));
+        }
+    }
+    lw_end_plan(&plan);
+    return result;
+}
+
 LW_NAMED_FAST("number_of", number_of)
+LW_NAMED_FAST("expected_times", expected_times)
 
 PyMethodDef lw_call_functions[] = {
+    {"expected_times", (PyCFunction)(void *)named_expected_times, METH_FASTCALL, NULL},
     {"number_of", (PyCFunction)(void *)named_number_of, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -61,7 +61,7 @@ static int execute(PyObject *module) {
     PyMethodDef *const tables[] = {
         functions,           lw_operation_functions, lw_backend_functions, lw_exchange_functions, lw_creation_functions,
         lw_gather_functions, lw_sort_functions,      lw_call_functions,    lw_storage_functions,  lw_webgpu_functions,
-        lw_device_functions,
+        lw_device_functions, lw_promotion_functions,
 #if !defined(__wasm__)
         lw_thread_functions,
 #endif

@@ -21,3 +21,4 @@ LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
 #endif
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_storage_functions[];
 LW_HIDDEN PyMethodDef lw_device_functions[], lw_webgpu_functions[];
+LW_HIDDEN PyMethodDef lw_promotion_functions[];

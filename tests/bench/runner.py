@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import lanewise as lw
+from lanewise import placement, selection
 from lanewise.timing import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
 from tests.bench import check
 from tests.bench.cases import Case
@@ -147,6 +148,18 @@ def on_backend(case: Case, backend: str) -> Contestant:
     function = getattr(lw, case.operation.name)
     finish = partial(_wait, backend) if on_device else None
     return Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
+
+
+def through(case: Case, backend: str) -> Contestant:
+    """Returns a call on a device with inputs on the CPU, and the result there too."""
+    function, place = getattr(lw, case.operation.name), lw.Backend(backend)
+
+    def call(*arguments: Any, **keywords: Any) -> lw.Tensor:
+        copies = [placement.move(each, place) if isinstance(each, lw.Tensor) else each for each in arguments]
+        return placement.move(function(*copies, **keywords), selection.default_backend())
+
+    arguments = convert(case.arguments, partial(tensor, place=None))
+    return Contestant.calling(backend, call, *arguments, keywords=case.keywords)
 
 
 def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:

@@ -15,9 +15,9 @@ from lanewise.calibration import KINDS
 from lanewise.errors import ArgumentError
 from lanewise.timing import Timing
 from native.errors import BuildError
-from tests.bench import goals, machine
+from tests.bench import auto, goals, machine
 from tests.bench.command import main
-from tests.bench.cpu import auto, command, compile_limits, limits, table
+from tests.bench.cpu import command, compile_limits, limits, table
 from tests.bench.cpu.limits import Limits
 from tests.bench.cpu.measure import Place
 from tests.bench.goals import Against, Goal, Measured, Work

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 import lanewise as lw
+from lanewise import promotion, tuning
+from lanewise.calibration import KINDS
 from lanewise.errors import ArgumentError
-from tests.bench import goals
+from lanewise.timing import Timing
+from tests.bench import auto, goals
 from tests.bench.command import main
 from tests.bench.settings import Settings
 from tests.bench.wgpu import clock, command, table, work
 from tests.bench.wgpu.clock import Times
 
+HOST = str(lw.ones(1).backend)
 WGPU = next(info for info in lw.backends() if info.name == work.GPU)
 
 
@@ -31,6 +35,7 @@ def small(monkeypatch):
     matmul = work.matmul
     monkeypatch.setattr(work, "matmul", lambda inputs, edge, **keywords: matmul(inputs, edge // 64, **keywords))
     monkeypatch.setattr(command, "_adapter", lambda: "an adapter")
+    monkeypatch.setattr(auto, "CASES", (("matmul", (8,)), ("scaled_dot_product_attention", (2, 5, 4)), ("add", (10,))))
 
 
 @pytest.fixture
@@ -44,12 +49,27 @@ def seconds(monkeypatch):
         wait()
         return Times(found["call"] * 1e9, 2e9 * found["call"])
 
+    def measure(contestants, **settings):
+        for contestant in contestants:
+            with contestant.context():
+                contestant.loop(keep=False)(1)
+        assert [each.name for each in contestants[1:]] == [HOST, work.GPU]
+        return [Timing(each.name, 1, (found.get(each.name, 1e6),)) for each in contestants]
+
     monkeypatch.setattr(command, "times", times)
+    monkeypatch.setattr(auto, "measure", measure)
+    monkeypatch.setattr(promotion, "measured", lambda host: None)
+    monkeypatch.setattr(tuning, "_sampled", lambda backends: {kind: [ranks(backends)] for kind in KINDS})
     return found
 
 
+def ranks(backends):
+    """Returns the times that calibrating seems to find: the best first."""
+    return {backend: 100.0 * (1 + at) for at, backend in enumerate(backends)}
+
+
 def test_each_goal_has_its_work():
-    assert [goal.name for goal in table.WEBGPU] == list(command.JOBS)
+    assert [goal.name for goal in table.WEBGPU if goal is not table.AUTO] == list(command.JOBS)
 
 
 @pytest.mark.parametrize("name", command.JOBS)
@@ -95,6 +115,19 @@ def test_firm_goals_decide_the_status(small, seconds, capsys):
     seconds["call"] = 14e-6
     assert main([*goal, "--firm"]) == 0
     assert "<= 15 yes <= 8 NO 57%" in " ".join(capsys.readouterr().out.split())
+
+
+def test_auto_is_compared_with_the_cpu_and_the_gpu(small, seconds, capsys):
+    """Its inputs and its result are on the CPU, with AUTO and on the GPU."""
+    seconds["wgpu"] = 8e5
+    before = lw.get_calibration()
+    assert main(["--goals", "--backends", "wgpu", "AUTO", "--json", "--firm"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["goals"]
+    assert lw.get_calibration() is before and row["figure"] == pytest.approx(1.25)
+    assert [case["best"] for case in row["details"]["cases"]] == ["wgpu"] * 3
+    seconds[HOST] = 1.01e6
+    seconds["wgpu"] = 1.02e6
+    assert main(["--goals", "--backends", "wgpu", "AUTO", "--firm"]) == 0
 
 
 def test_a_wrong_result_is_not_timed(small, seconds, monkeypatch, capsys):
@@ -147,4 +180,4 @@ def test_unknown_goals_are_refused():
 def test_the_document_has_a_place_for_the_table():
     document = Path(__file__).with_name("figures.md").read_text(encoding="utf-8")
     assert "<!-- python -m tests.bench --goals --backends wgpu -->" in document
-    assert len(goals.find(table.WEBGPU, [])) == 15
+    assert len(goals.find(table.WEBGPU, [])) == 16

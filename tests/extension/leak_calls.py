@@ -309,6 +309,12 @@ def functions() -> dict[str, list[Any]]:
         "set_default_backend": [(backend,), ("nothing",), (1,)],
         "open_webgpu": [(None, 1, 1, 1, 1, 1), (object(), "text", 1, 1, 1, 1), (object(), 1, 2**70, 1, 1, 1), ()],
         "synchronize": [("scalar",), ("nothing",), (1,)],
+        "set_promotion": [
+            *((), (1,), ("scalar", 1, 1.0, 1.0, 1.0, 1.0, ()), ("wgpu", "text", 1.0, 1.0, 1.0, 1.0, ())),
+            *(("wgpu", 1, 1.0, 1.0, 1.0, 1.0, 1), ("wgpu", 1, 1.0, 1.0, 1.0, 1.0, (("nothing", 1.0, 1.0),))),
+            *(("wgpu", 1, 1.0, 1.0, 1.0, 1.0, (1,)), ("wgpu", 1, 1.0, 1.0, 1.0, 1.0, (("matmul", 1.0),))),
+        ],
+        "expected_times": [("exp", x), ("exp", [1.0]), ("matmul", x, target), ("exp", x, x), ("zeros",), (1,), ()],
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],
         "set_strict_backends": [(False,)],

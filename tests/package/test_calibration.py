@@ -16,12 +16,23 @@ import pytest
 import lanewise as lw
 from lanewise import calibration, cli, selection, tuning
 from lanewise.backend import CPU_BACKENDS
-from lanewise.calibration import KINDS
+from lanewise.calibration import KINDS, PROMOTED
 
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
 BEST, LAST = HOSTS[0], HOSTS[-1]
 SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
 ROW = dict.fromkeys(KINDS, 1.0)
+GPU = {
+    "backend": "wgpu",
+    "adapter": "NVIDIA H200",
+    "driver": None,
+    "threads": 2,
+    "opening": 1e9,
+    "latency": 50000.0,
+    "upload": 0.25,
+    "download": 0.5,
+    "rates": {name: [1.0, 0.1] for name in PROMOTED},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -174,7 +185,8 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
 def stored(folder, **changed):
     """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
-    return {"format": 1, "machine": calibration._machine(), "date": "2026-11-21", "times": times} | changed
+    content = {"format": 2, "machine": calibration._machine(), "date": "2026-11-21", "times": times, "gpu": None}
+    return content | changed
 
 
 def write(folder: Path, content) -> Path:
@@ -188,6 +200,19 @@ def write(folder: Path, content) -> Path:
 def test_a_valid_file_is_used(folder):
     write(folder, stored(folder))
     assert calibration.load().backend is LAST
+
+
+def test_times_of_a_gpu_are_stored(folder):
+    write(folder, stored(folder, gpu=GPU))
+    found = calibration.load()
+    assert found.gpu._asdict() == GPU | {"rates": dict.fromkeys(PROMOTED, (1.0, 0.1))}
+    calibration.save(found)
+    assert calibration.load() == found
+
+
+def test_an_earlier_format_is_ignored(folder, recwarn):
+    write(folder, {"format": 1, "machine": {}, "date": "", "times": {}})
+    assert calibration.load() is None and not recwarn.list
 
 
 def test_a_file_at_the_limits_is_used(folder):
@@ -222,9 +247,9 @@ WRONG = {
     "a number": "1" * 5000,
     "depth": "[" * 60000,
     "size": " " * 70000,
-    "a field less": {"format": 1},
+    "a field less": {"format": 2},
     "a field more": {"more": 1},
-    "format": {"format": 2},
+    "format": {"format": 3},
     "format true": {"format": True},
     "machine": {"machine": "this"},
     "date": {"date": "\x1b[2Jabcdef"},
@@ -242,13 +267,25 @@ WRONG = {
     "text": {"times": {"scalar": ROW | {"rows": "1.0"}}},
     "true": {"times": {"scalar": ROW | {"rows": True}}},
     "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
+    "times of no GPU": {"gpu": {}},
+    "a CPU in place of the GPU": {"gpu": GPU | {"backend": "scalar"}},
+    "no adapter": {"gpu": GPU | {"adapter": None}},
+    "driver": {"gpu": GPU | {"driver": 5}},
+    "threads": {"gpu": GPU | {"threads": 0}},
+    "threads true": {"gpu": GPU | {"threads": True}},
+    "opening": {"gpu": GPU | {"opening": -1.0}},
+    "latency": {"gpu": GPU | {"latency": float("nan")}},
+    "upload": {"gpu": GPU | {"upload": "1.0"}},
+    "an operation less": {"gpu": GPU | {"rates": {"matmul": [1.0, 0.1]}}},
+    "one time": {"gpu": GPU | {"rates": {name: [1.0] for name in PROMOTED}}},
+    "infinite time": {"gpu": GPU | {"rates": {name: [1.0, float("inf")] for name in PROMOTED}}},
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
     wrong = WRONG[name]
-    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 1} else wrong
+    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 2} else wrong
     path = write(folder, content)
     with pytest.warns(
         RuntimeWarning, match="ignoring .* not a valid calibration .*lw.calibrate.. replaces it"

@@ -4,6 +4,5 @@ table.py           the goals
 limits.py          which limit of the processor applies to a case
 limits.c           the loops that measure the limits; compile_limits.py compiles them
 measure.py         measures each goal, as a row: makes its contestants, which runner.py times
-auto.py            measures the goal for AUTO: how good its choices of backends are
 command.py         the command
 """

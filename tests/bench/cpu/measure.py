@@ -15,9 +15,8 @@ import lanewise as lw
 from lanewise import selection, timing
 from lanewise.errors import LibraryError
 from lanewise.timing import Contestant
-from tests.bench import machine, report, runner
+from tests.bench import auto, machine, report, runner
 from tests.bench.cases import Case
-from tests.bench.cpu import auto
 from tests.bench.cpu.limits import Limits
 from tests.bench.cpu.table import AUTO, CALLS, KERNELS, ONE_THREAD, THREADS
 from tests.bench.goal_report import Row, from_case

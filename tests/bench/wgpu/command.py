@@ -10,13 +10,13 @@ import numpy as np
 
 import lanewise as lw
 from lanewise.errors import ArgumentError
-from tests.bench import goals, machine
+from tests.bench import auto, goals, machine
 from tests.bench.goal_report import Row, Table, places, publish
 from tests.bench.goals import Goal, Measured
 from tests.bench.settings import Settings
 from tests.bench.wgpu import work
 from tests.bench.wgpu.clock import Times, times
-from tests.bench.wgpu.table import MATMUL, TORCH, UNFUSED, WEBGPU
+from tests.bench.wgpu.table import AUTO, MATMUL, TORCH, UNFUSED, WEBGPU
 
 OPTIONS = ("--goals", "--backends", "wgpu")
 JOBS: Mapping[str, Callable[[work.Inputs], work.Job]] = {
@@ -95,6 +95,8 @@ class Bench:
 
     def row(self, goal: Goal) -> Row:
         """Checks and times one goal, and what it is compared with."""
+        if goal is AUTO:
+            return auto.row(goal, *self._samples(), gpu=work.GPU)
         job = JOBS[goal.name](self._inputs)
         if job.error > 1:
             note = f"is WRONG and was not timed: the error is {job.error:.3g} times what is allowed"

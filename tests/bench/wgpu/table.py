@@ -3,7 +3,7 @@ matrices at 51 TFLOP/s. PyTorch is measured beside them if it has CUDA."""
 
 from __future__ import annotations
 
-from tests.bench.goals import MICROSECONDS, TERABYTES, TERAFLOPS, Against, Bars, Goal, Reach
+from tests.bench.goals import MICROSECONDS, TERABYTES, TERAFLOPS, TIMES, Against, Bars, Goal, Reach
 
 TORCH = "torch"
 MATMUL = "our matmul 4096"  # the time that the matrix product would take for the same number of operations
@@ -22,6 +22,9 @@ def _of_matmul(share: float) -> Bars:
     return (Against((MATMUL,), share),)
 
 
+# AUTO after lw.calibrate(), on CPU tensors, compared with the better of CPU and GPU for each of many calls.
+AUTO = Goal("AUTO, calibrated, over the best backend", TIMES, (Reach(1.1),), ())
+
 WEBGPU = (
     _moved("add 2^26", 3.9, 4.2),
     _moved("relu 2^26", 3.7, 4.1),
@@ -38,4 +41,5 @@ WEBGPU = (
     Goal("gelu(x * a + b) 2^26", MICROSECONDS, (Against((UNFUSED,), 2.0),), (Against((UNFUSED,), 2.8),)),
     Goal("tiny operation", MICROSECONDS, (Reach(15),), (Reach(8),)),
     Goal("read 4 bytes", MICROSECONDS, (Reach(150),), (Reach(70),)),
+    AUTO,
 )

@@ -1,8 +1,9 @@
-"""The goal for AUTO: how much slower AUTO is, after lw.calibrate(), than the best CPU backend for each case.
+"""The goals for AUTO: how much slower AUTO is, after lw.calibrate(), than the best backend for each case.
 
-AUTO chooses the backend of each call. Every operation of OPERATIONS, on 10 elements to 10 million (matmul: 1 million),
-is timed in turn with AUTO and each CPU backend but the slowest. Times that differ by less than 2 microseconds count as
-equal. The row shows the median of the ratios of all cases.
+AUTO chooses the backend of each call. For the goal on the CPU, every operation of OPERATIONS, on 10 elements to 10
+million (matmul: 1 million), is timed in turn with AUTO and each CPU backend but the slowest. For the goal with a GPU,
+CASES is timed with AUTO, on the CPU, and on the GPU with copies of the inputs to it and of the result back. Times that
+differ by less than 2 microseconds count as equal. The row shows the median of the ratios of all cases.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from functools import partial
 from math import isqrt
 
 import lanewise as lw
-from lanewise import selection
+from lanewise import promotion, selection
 from lanewise.timing import Contestant, Timing, measure
 from tests.bench import operations, runner
-from tests.bench.cases import Case, build
+from tests.bench.cases import Case, Size, build
 from tests.bench.goal_report import Row
 from tests.bench.goals import Goal, Measured
 from tests.bench.peers import convert
@@ -28,6 +29,14 @@ SIZES = (10, 1_000, 100_000, 10_000_000)
 OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "dot", "softmax", "layer_norm", "matmul")
 LARGEST_PRODUCT = 1_000_000  # elements of a matrix; products of larger ones take more than a second
 SAME_NANOSECONDS = 2_000.0
+# With a GPU: products around the size from which the GPU is faster, and what stays on the CPU.
+CASES: Sequence[tuple[str, Size]] = (
+    *(("matmul", (rows,)) for rows in (10, 100, 300, 600, 1000, 2000, 4000)),
+    *(("linear", (rows, 1024, 1024)) for rows in (1, 64, 1024)),
+    *(("conv2d", (batch, 64, 56, 56)) for batch in (1, 8)),
+    *(("scaled_dot_product_attention", (8, queries, 64)) for queries in (128, 2048)),
+    *((name, (size,)) for name in ("add", "exp", "sum") for size in (1_000, 10_000_000)),
+)
 AUTO = "auto"
 SHOWN = 3  # number of cases that the note names: those in which AUTO is furthest behind
 
@@ -42,14 +51,22 @@ class _Ratio:
     median: float
 
 
-def row(goal: Goal, repeats: int, seconds: float) -> Row:
-    """Calibrates without saving the result, times every operation and size, and returns the row of the goal."""
+def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row:
+    """Calibrates without saving the result, times every case, and returns the row of the goal."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
     # The backends to compare with. The slowest, which would take minutes, is left out unless it is the only one.
     fixed = calibration.order[:-1] or calibration.order
+
+    def others(case: Case) -> list[Contestant]:
+        if gpu is None:
+            return [runner.on_backend(case, str(backend)) for backend in fixed]
+        return [runner.on_backend(case, str(calibration.backend)), runner.through(case, gpu)]
+
+    moved = promotion.summary()
     try:
-        ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
+        grid = _grid() if gpu is None else (build(operations.find(name), size) for name, size in CASES)
+        ratios = [_compared(case, others(case), repeats, seconds) for case in grid]
     finally:
         selection.follow(before)
     measured = Measured(
@@ -57,7 +74,7 @@ def row(goal: Goal, repeats: int, seconds: float) -> Row:
     )
     behind = sorted(ratios, key=lambda each: -each.minimum)[:SHOWN]
     notes = (
-        f"calibrated: {calibration.reason()}",
+        f"calibrated: {calibration.reason()}" if gpu is None else f"calibrated: {moved}",
         "furthest behind: " + ", ".join(f"{each.case} {each.minimum:.2f} of {each.best}" for each in behind),
     )
     return Row(goal, measured, notes, {"cases": [vars(each) for each in ratios]})
@@ -70,11 +87,10 @@ def _grid() -> Iterator[Case]:
             yield build(operations.find(name), (isqrt(elements) if name == "matmul" else elements,))
 
 
-def _compared(case: Case, fixed: Sequence[lw.Backend], repeats: int, seconds: float) -> _Ratio:
+def _compared(case: Case, others: Sequence[Contestant], repeats: int, seconds: float) -> _Ratio:
     arguments = convert(case.arguments, partial(runner.tensor, place=None))
     function = getattr(lw, case.operation.name)
     auto = Contestant.calling(AUTO, function, *arguments, keywords=case.keywords)
-    others = [runner.on_backend(case, str(backend)) for backend in fixed]
     mine, *theirs = measure([auto, *others], repeats=repeats, sample_seconds=seconds)
     best = min(theirs, key=lambda timing: timing.minimum)
     name = f"{case.operation.name} {case.label}"

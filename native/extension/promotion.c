@@ -1,0 +1,154 @@
+/* Decides which calls AUTO moves to a GPU. lanewise/promotion.py measures what that depends on. */
+#include "promotion.h"
+#include "backends.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include "module.h"
+#include "python.h"
+#include "run.h"
+#include <string.h>
+#if !defined(__wasm__)
+#include "threads.h"
+#endif
+
+/* By how much the GPU has to be expected to be faster: the rates are those of one operation of each kind, and others
+ * differ from it. */
+static const double MARGIN = 1.25;
+
+/* Measured times of an operation, divided by those of its contract. They stand for all operations of its kind and
+ * complexity. */
+typedef struct rate {
+    double host, gpu; /* 0 if none was measured */
+    int complexity;
+} rate;
+
+int lw_promotes;
+
+static struct {
+    int backend;
+    int threads;             /* with more, the CPU is faster than measured */
+    double opening;          /* nanoseconds */
+    double latency;          /* nanoseconds, of a call with one element, and its copies */
+    double upload, download; /* nanoseconds per byte */
+    rate rates[LW_KIND_COUNT];
+    double missed;  /* nanoseconds that earlier calls would have saved on the GPU */
+    int is_checked; /* whether the GPU is open, and is the one that was measured */
+} promotion;
+
+static int threads(void) {
+#if defined(__wasm__)
+    return 1;
+#else
+    return lw_threads();
+#endif
+}
+
+/* Returns the time to copy the operands to the GPU and the result back. */
+static double copying(const lw_plan *plan) {
+    double nanoseconds = promotion.latency;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        if (operand->data && !lw_is_number(operand)) {
+            nanoseconds += promotion.upload * (double)operand->size * lw_item_size(operand->dtype);
+        }
+    }
+    return nanoseconds + promotion.download * (double)plan->results[0].size * lw_item_size(plan->dtype);
+}
+
+int lw_expect(const lw_plan *plan, lw_times *times) {
+    const rate *rate = &promotion.rates[plan->operation->kind];
+    times->nominal = lw_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
+    times->host = times->nominal * rate->host;
+    times->gpu = (times->nominal * rate->gpu + copying(plan)) * MARGIN;
+    return lw_promotes && rate->host > 0 && plan->operation->complexity == rate->complexity &&
+           plan->dtype == LW_FLOAT32;
+}
+
+/* Returns whether the GPU is open. Python opens it, and checks that it is the one that was measured. */
+static int check_gpu(void) {
+    lw_promotes = 0; /* for calls that are made meanwhile */
+    PyObject *is_open = lw_call_hook("open_promoted", NULL, NULL, NULL, NULL);
+    if (!is_open) {
+        PyErr_Clear();
+    }
+    promotion.is_checked = is_open && PyObject_IsTrue(is_open) > 0 && lw_devices[promotion.backend];
+    Py_XDECREF(is_open);
+    lw_promotes = promotion.is_checked;
+    return promotion.is_checked;
+}
+
+int lw_promoted_backend(const lw_plan *plan) {
+    lw_times times;
+    if (plan->place.committed || !lw_is_host(plan->home.backend) || promotion.threads < threads() ||
+        !lw_expect(plan, &times) || times.gpu > times.host) {
+        return -1;
+    }
+    if (!promotion.is_checked) {
+        promotion.missed += times.host - times.gpu;
+        int is_worth_it = lw_devices[promotion.backend] || promotion.missed > promotion.opening;
+        if (!is_worth_it || !check_gpu()) {
+            return -1;
+        }
+    }
+    return promotion.backend;
+}
+
+void lw_give_up_promotion(int backend) {
+    int is_lost = !lw_devices[backend] || lw_devices[backend]->is_lost;
+    lw_promotes = lw_promotes && !is_lost && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR));
+    PyErr_Clear();
+}
+
+/* Sets the rates of the kind of the operation in `row`, (name, time on the CPU, time on the GPU). */
+static int set_rate(PyObject *row) {
+    PyObject *name = PyTuple_GetItem(row, 0);
+    const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const lw_operation *operation = text ? lw_find_operation(text) : NULL;
+    if (!operation || PyTuple_Size(row) != 3) {
+        return -1;
+    }
+    rate *rate = &promotion.rates[operation->kind];
+    rate->complexity = operation->complexity;
+    rate->host = PyFloat_AsDouble(PyTuple_GetItem(row, 1));
+    rate->gpu = PyFloat_AsDouble(PyTuple_GetItem(row, 2));
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* set_promotion(backend, threads, opening, latency, upload, download, rates): makes AUTO move calls to a GPU.
+ * set_promotion(): keeps them on the CPU. */
+static PyObject *set_promotion(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    lw_promotes = 0;
+    if (count == 0) {
+        return Py_NewRef(Py_None);
+    }
+    const char *name = count == 7 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    int backend = name ? lw_find_backend(name) : -1;
+    int is_valid = backend >= 0 && !lw_is_host(backend);
+    memset(&promotion, 0, sizeof promotion);
+    if (is_valid) {
+        promotion.backend = backend;
+        promotion.threads = (int)PyLong_AsLongLong(arguments[1]);
+        promotion.opening = PyFloat_AsDouble(arguments[2]);
+        promotion.latency = PyFloat_AsDouble(arguments[3]);
+        promotion.upload = PyFloat_AsDouble(arguments[4]);
+        promotion.download = PyFloat_AsDouble(arguments[5]);
+        for (Py_ssize_t i = 0; is_valid && i < PyTuple_Size(arguments[6]); i++) {
+            is_valid = set_rate(PyTuple_GetItem(arguments[6], i)) == 0;
+        }
+    }
+    if (!is_valid || PyErr_Occurred()) {
+        return PyErr_Occurred() ? NULL
+                                : lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (backend of a GPU, threads, opening, "
+                                                                   "latency, upload, download, rates), or nothing");
+    }
+    lw_promotes = 1;
+    return Py_NewRef(Py_None);
+}
+
+LW_NAMED_FAST("set_promotion", set_promotion)
+
+PyMethodDef lw_promotion_functions[] = {
+    {"set_promotion", (PyCFunction)(void *)named_set_promotion, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

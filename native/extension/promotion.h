@@ -1,0 +1,21 @@
+/* Promotion: AUTO moves a call from the CPU to a GPU if that takes less time, copies of operands and result included.
+ * The times come from lw.calibrate(). The result is on the host, as without a GPU, so that what a program may do with
+ * it does not depend on its size. */
+#pragma once
+
+#include "plan.h"
+
+/* What a call is expected to take, in nanoseconds. */
+typedef struct lw_times {
+    double nominal;   /* of the kernel, according to the contract, on one thread */
+    double host, gpu; /* of the call; on the GPU, with the copies and a margin for what is not known exactly */
+} lw_times;
+
+LW_HIDDEN int lw_promotes; /* whether calls may be moved at all */
+
+/* Returns whether lw.calibrate() has measured operations like that of a plan, which is on the host. Sets `times`. */
+int lw_expect(const lw_plan *plan, lw_times *times);
+/* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time. */
+int lw_promoted_backend(const lw_plan *plan);
+/* Stops moving calls, unless the error that is set only says that memory ran out. Clears the error. */
+void lw_give_up_promotion(int backend);

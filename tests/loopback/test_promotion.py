@@ -1,0 +1,246 @@
+"""Tests promotion: after a calibration, AUTO moves calls on CPU tensors to the GPU that was measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise import _ext, promotion, registry, selection
+from lanewise.backend import Backend
+from lanewise.calibration import KINDS, PROMOTED, Calibration, GpuTimes
+from tests.loopback.conftest import PACKAGE, ROOT
+
+HOST = selection.default_backend()
+TIMES = {HOST: dict.fromkeys(KINDS, 1.0)}
+# On this GPU, copies take a nanosecond per byte, and kernels no time.
+GPU = GpuTimes(
+    backend=Backend.WGPU,
+    adapter="loopback",
+    driver=None,
+    threads=1 << 10,
+    opening=0.0,
+    latency=1000.0,
+    upload=1.0,
+    download=1.0,
+    rates=dict.fromkeys(PROMOTED, (1.0, 0.0)),
+)
+ROWS = 4096  # of matrices whose product is moved
+LOST = "wgpu was lost: "
+
+
+def follow(**changes: Any) -> None:
+    selection.follow(Calibration(TIMES, "2026-11-24", gpu=GPU._replace(**changes)))
+
+
+@pytest.fixture(autouse=True)
+def calibration() -> Iterator[None]:
+    """Calibrates with GPU; afterwards, without it."""
+    follow()
+    yield
+    selection.follow(None)
+
+
+def matrices(rows: int = 600) -> tuple[lw.Tensor, lw.Tensor]:
+    """Returns matrices of integers, whose product is exact in any order."""
+    generator = np.random.default_rng(rows)
+    return tuple(lw.asarray(generator.integers(-3, 4, (rows, rows)).astype(np.float32)) for _ in range(2))
+
+
+def is_moved(function: Callable[[], Any]) -> bool:
+    """Returns whether a call runs on the GPU, and brings the result back."""
+    before = lw.memory_stats()["readbacks"]
+    function()
+    return lw.memory_stats()["readbacks"] > before
+
+
+def test_a_long_call_moves_and_its_result_is_on_the_host() -> None:
+    # 600^3 products at 0.004 ns take 0.86 ms on the host; 3 * 600^2 * 4 bytes and the latency take 4.3 ms
+    small = matrices()
+    assert not is_moved(lambda: small[0] @ small[1])
+    follow(upload=0.01, download=0.01)
+    a, b = matrices()
+    expected = a.numpy() @ b.numpy()
+    assert is_moved(lambda: a @ b)
+    product = a @ b
+    assert product.backend is HOST and product.device == "cpu" and not product.is_committed
+    assert np.array_equal(product.numpy(), expected)
+    assert np.shares_memory(np.asarray(product), np.asarray(product))  # as on the host, not a copy
+    out = lw.zeros((600, 600))
+    assert is_moved(lambda: lw.matmul(a, b, out=out)) and np.array_equal(out.numpy(), expected)
+    assert is_moved(lambda: lw.matmul(a.numpy(), b.numpy()))  # arrays of NumPy, too
+    assert is_moved(lambda: lw.matmul(a.T, b[::-1])), "strided"
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "matmul": lambda: lw.matmul(lw.ones((300, 300)), lw.ones((300, 300))),
+    "operator": lambda: lw.ones((300, 300)) @ lw.ones((300, 300)),
+    "method": lambda: lw.ones((300, 300)).matmul(lw.ones((300, 300))),
+    "linear": lambda: lw.linear(lw.ones((300, 300)), lw.ones((300, 300)), lw.ones(300)),
+    "conv2d": lambda: lw.conv2d(lw.ones((1, 16, 32, 32)), lw.ones((16, 16, 3, 3))),
+    "attention": lambda: lw.scaled_dot_product_attention(*3 * (lw.ones((1, 256, 32)),)),
+    "a list": lambda: lw.matmul([[1.0] * 300] * 300, lw.ones((300, 300))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_computes_much_per_element_moves(name: str) -> None:
+    follow(latency=0.0, upload=1e-4, download=1e-4)
+    assert is_moved(CASES[name])
+    follow(rates=dict.fromkeys(PROMOTED, (1.0, 1.0)))
+    assert not is_moved(CASES[name])
+
+
+STAY: dict[str, Callable[[], Any]] = {
+    "low complexity": lambda: lw.atan2(lw.ones(1 << 20), lw.ones(1 << 20)),
+    "medium complexity": lambda: lw.softmax(lw.ones((64, 1 << 12))),
+    "medium complexity of the same kind": lambda: lw.max_pool2d(lw.ones((1, 64, 64, 64)), 9),
+    "a kind that was not measured": lambda: lw.eigvalsh(lw.ones((100, 100))),
+    "int32": lambda: lw.matmul(*2 * (lw.ones((200, 200), dtype=lw.int32),)),
+    "few elements": lambda: lw.matmul(*2 * (lw.ones((4, 4)),)),
+    "placed on the CPU": lambda: lw.matmul(*2 * (lw.ones((200, 200)).to(HOST),)),
+    "inside use_backend": lambda: lw.use_backend("scalar")(lw.matmul)(*2 * (lw.ones((200, 200)),)),
+}
+
+
+@pytest.mark.parametrize("name", STAY)
+def test_what_stays(name: str) -> None:
+    follow(latency=100.0, upload=1e-6, download=1e-6)
+    assert not is_moved(STAY[name])
+
+
+def test_use_backend_auto_moves_calls() -> None:
+    follow(upload=0.01, download=0.01)
+    a, b = matrices()
+    with lw.use_backend("auto"):
+        assert is_moved(lambda: a @ b)
+        assert not (a @ b).is_committed
+
+
+def test_what_switches_promotion_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = matrices()
+    follow(upload=0.0, download=0.0)
+    assert is_moved(lambda: a @ b)
+    lw.set_backend_priority(["cpu"])
+    assert not is_moved(lambda: a @ b)
+    lw.set_backend_priority([HOST, "wgpu"])
+    assert not is_moved(lambda: a @ b)
+    lw.set_backend_priority(["wgpu", HOST])
+    assert is_moved(lambda: a @ b)
+    lw.set_backend_priority(["auto"])
+    assert is_moved(lambda: a @ b)
+    follow(upload=0.0, download=0.0, threads=1)
+    assert lw.get_num_threads() == 1 or not is_moved(lambda: a @ b), "measured on fewer threads"
+    monkeypatch.setenv("LANEWISE_FORCE_CPU", "1")
+    follow(upload=0.0, download=0.0)
+    assert not is_moved(lambda: a @ b)
+    monkeypatch.delenv("LANEWISE_FORCE_CPU")
+    lw.reset_calibration()
+    assert not is_moved(lambda: a @ b)
+
+
+@pytest.mark.parametrize("fault", ["at once", "late", "memory", "write", "read"])
+def test_after_a_failure_the_cpu_computes(fault: str) -> None:
+    follow(upload=0.0, download=0.0)
+    a, b = matrices(500)
+    expected = a.numpy() @ b.numpy()
+    _ext.inject(fault, 0)
+    assert np.array_equal((a @ b).numpy(), expected)
+    _ext.inject("none", 0)
+    assert is_moved(lambda: a @ b) == (fault == "memory")  # more memory may be free at the next call
+
+
+def test_after_a_loss_the_cpu_goes_on_until_a_reset() -> None:
+    follow(upload=0.0, download=0.0)
+    a, b = matrices(500)
+    expected = a.numpy() @ b.numpy()
+    _ext.inject("loss", 0)
+    assert np.array_equal((a @ b).numpy(), expected)
+    assert not is_moved(lambda: a @ b)
+    lw.reset("wgpu")
+    assert is_moved(lambda: a @ b)
+
+
+def test_wrong_arguments_raise_the_same_errors() -> None:
+    follow(upload=0.0, download=0.0)
+    a, b = matrices(500)
+    with pytest.raises(lw.ShapeError, match="matmul: expected a tensor of shape"):
+        lw.matmul(a, b, out=lw.zeros((3, 3)))
+    with pytest.raises(lw.ArgumentError, match="shares no memory"):
+        lw.matmul(a, b, out=a)
+
+
+def test_a_kernel_that_the_gpu_lacks() -> None:
+    follow(upload=0.0, download=0.0)
+    a, b = matrices(500)
+    _ext.without("matmul")
+    assert not is_moved(lambda: a @ b)
+
+
+def test_another_gpu_than_the_measured_one() -> None:
+    follow(upload=0.0, download=0.0, driver="of another day")
+    a, b = matrices(500)
+    with pytest.warns(RuntimeWarning, match=r"calls stay on the CPU, .* loopback, .* \[0\] loopback.*; measure again"):
+        a @ b
+    assert not is_moved(lambda: a @ b)  # and no second warning, which would be an error here
+
+
+OPENING = """
+import sys
+sys.path[:0] = {paths!r}
+from tests.loopback.provider import register
+register()
+from tests.loopback.test_promotion import follow, registry
+import lanewise as lw
+a, b = lw.ones((500, 500)), lw.ones((500, 500))
+follow(upload=0.0, download=0.0, latency=0.0, opening=3.5 * 500 ** 3 * 0.004)
+print([(a @ b)[0, 0].item() == 500 and registry.is_open(lw.Backend.WGPU) for _ in range(6)])
+"""
+
+
+def test_the_gpu_is_opened_once_that_is_worth_its_time() -> None:
+    code = OPENING.format(paths=[str(PACKAGE), str(ROOT)])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("[False, False, False, True, True, True]\n", "")
+
+
+def test_the_summary_names_the_least_product(capsys: pytest.CaptureFixture[str]) -> None:
+    follow(upload=0.01, download=0.01)
+    rows = promotion.least_product()
+    assert rows is not None
+    for count in (rows - 1, rows):
+        a = lw.ones((count, count))
+        assert is_moved(lambda a=a: a @ a) == (count == rows)
+    lw.print_backend_summary()
+    expected = f"AUTO moves calls to loopback if they are faster there: products of square matrices from {rows} rows on"
+    assert expected in capsys.readouterr().out.splitlines()
+    follow(upload=1e6)
+    assert promotion.least_product() is None
+    assert promotion.summary().endswith("products of square matrices of no size")
+
+
+def test_a_real_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {"matmul": ((8, 8), (8, 8)), "conv2d": ((1, 1, 8, 8), (1, 1, 3, 3))}
+    attention = {"scaled_dot_product_attention": ((1, 4, 4),) * 3}
+    monkeypatch.setattr(promotion, "SHAPES", small | attention)
+    for name, value in {"REPEATS": 2, "SAMPLE_SECONDS": 1e-4, "WARM_SECONDS": 0.0, "COPIED_BYTES": 400}.items():
+        monkeypatch.setattr(promotion, name, value)
+    with lw.use_backend("scalar"):
+        times = promotion.measured(HOST)
+    assert times is not None and (times.backend, times.adapter, times.driver) == ("wgpu", "loopback", None)
+    assert times.threads == lw.get_num_threads() and times.latency > 0
+    assert tuple(times.rates) == PROMOTED and all(host > 0 and gpu > 0 for host, gpu in times.rates.values())
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "is_pending", lambda backend: backend is Backend.WGPU)
+        assert promotion.measured(HOST) is None  # a page that cannot wait for its GPU
+    _ext.inject("loss", 0)
+    assert promotion.measured(HOST) is None
+
+
+def test_the_measured_operations_are_those_of_the_file() -> None:
+    assert tuple(promotion.SHAPES) == PROMOTED
