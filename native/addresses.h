@@ -9,6 +9,7 @@
 typedef struct lw_block {
     char *data; /* address of the first byte; a multiple of LW_BLOCK_ALIGNMENT */
     size_t bytes;
+    int is_part;     /* of a storage that has several blocks, whose addresses follow each other */
     uint32_t number; /* differs from the numbers of all other blocks, also of those that have been removed */
     int64_t batch;   /* for the owner of the table */
 } lw_block;

@@ -4,11 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether the result or an operand needs more than one block of memory. */
+static int has_large_storage(const lw_plan *plan, size_t most) {
+    int is_large = (size_t)plan->results[0].size * (size_t)lw_item_size(plan->dtype) > most;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        is_large |= operand->data && operand->tensor && operand->tensor->storage->bytes > most;
+    }
+    return is_large;
+}
+
 int lw_can_chain(const lw_plan *plan) {
     const lw_device *device = lw_devices[plan->place.backend];
     int kind = plan->operation->kind;
     return device && device->fuse && !device->is_lost && (kind == LW_KIND_ELEMENTWISE || kind == LW_KIND_CAST) &&
-           plan->results[0].size > 0 && plan->results[0].size <= INT32_MAX && lw_has_kernel(plan);
+           plan->results[0].size > 0 && plan->results[0].size <= INT32_MAX && lw_has_kernel(plan) &&
+           (!device->max_block || !has_large_storage(plan, device->max_block));
 }
 
 /* Returns the node that computes a storage, or -1. */

@@ -159,26 +159,8 @@ lw_status lw_recorder_flush(lw_device *device) {
     return status == LW_OK ? unlock(recorder, submit(recorder)) : status;
 }
 
-lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
-    lw_recorder *recorder = (lw_recorder *)device;
-    const lw_limits *limits = &recorder->limits;
-    if (device->is_lost) {
-        return LW_DEVICE_ERROR;
-    }
-    char message[128];
-    if (limits->buffer && bytes > limits->buffer) {
-        snprintf(message, sizeof message, "a buffer of this device has at most %llu bytes",
-                 (unsigned long long)limits->buffer);
-        return fail(recorder, LW_NO_MEMORY, message);
-    }
-    if (limits->budget && bytes > limits->budget - recorder->allocated) {
-        snprintf(message, sizeof message, "LANEWISE_WGPU_MEMORY allows %llu bytes, of which %llu are in use",
-                 (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
-        return fail(recorder, LW_NO_MEMORY, message);
-    }
-    if (recorder->count == 0 && recorder->released_count && lw_recorder_flush(device) != LW_OK) {
-        return device->is_lost ? LW_DEVICE_ERROR : LW_INTERRUPTED;
-    }
+/* Creates a buffer. Sets `data` to its address. */
+static lw_status add_buffer(lw_recorder *recorder, size_t bytes, char **data) {
     lw_block *block = lw_add_block(&recorder->addresses, bytes);
     if (!block) {
         return fail(recorder, LW_NO_MEMORY, "the host has no memory or addresses left for another buffer");
@@ -195,21 +177,72 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     return status;
 }
 
-void lw_recorder_release(lw_device *device, char *data, size_t bytes) {
+/* Creates as many buffers as a storage needs that is larger than a buffer may be. */
+static lw_status add_parts(lw_recorder *recorder, size_t bytes, char **data) {
+    size_t most = recorder->limits.buffer / LW_BLOCK_ALIGNMENT * LW_BLOCK_ALIGNMENT, done = 0;
+    lw_status status = most ? LW_OK : fail(recorder, LW_NO_MEMORY, "buffers of this device are too small");
+    for (char *part; status == LW_OK && done < bytes; done += most) {
+        status = add_buffer(recorder, bytes - done < most ? bytes - done : most, &part);
+        if (status != LW_OK) {
+            break;
+        }
+        *data = done ? *data : part;
+        lw_find_block(&recorder->addresses, part)->is_part = 1;
+        recorder->parts++;
+        if (part != *data + done) { /* addresses are scarce on 32-bit hosts only */
+            lw_recorder_release(&recorder->device, part, 1);
+            status = fail(recorder, LW_NO_MEMORY, "the host has no addresses left for a tensor of several buffers");
+            break;
+        }
+    }
+    if (status != LW_OK && done) {
+        lw_recorder_release(&recorder->device, *data, done);
+    }
+    return status;
+}
+
+lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     lw_recorder *recorder = (lw_recorder *)device;
+    const lw_limits *limits = &recorder->limits;
+    if (device->is_lost) {
+        return LW_DEVICE_ERROR;
+    }
+    if (limits->budget && bytes > limits->budget - recorder->allocated) {
+        char message[128];
+        snprintf(message, sizeof message, "LANEWISE_WGPU_MEMORY allows %llu bytes, of which %llu are in use",
+                 (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
+        return fail(recorder, LW_NO_MEMORY, message);
+    }
+    if (recorder->count == 0 && recorder->released_count && lw_recorder_flush(device) != LW_OK) {
+        return device->is_lost ? LW_DEVICE_ERROR : LW_INTERRUPTED;
+    }
+    return limits->buffer && bytes > limits->buffer ? add_parts(recorder, bytes, data)
+                                                    : add_buffer(recorder, bytes, data);
+}
+
+/* Removes a buffer, which is destroyed later. Returns its size. */
+static size_t remove_buffer(lw_recorder *recorder, const char *data) {
     lw_block *block = lw_find_block(&recorder->addresses, data);
+    size_t bytes = block->bytes;
+    recorder->allocated -= bytes;
+    recorder->parts -= block->is_part;
     if (recorder->released_count == recorder->released_capacity) {
         size_t capacity = recorder->released_capacity ? 2 * recorder->released_capacity : 64;
         uint32_t *moved = realloc(recorder->released, capacity * sizeof *moved);
-        if (!moved) {
-            return; /* the buffer is lost, but nothing else is */
-        }
-        recorder->released = moved;
-        recorder->released_capacity = capacity;
+        recorder->released = moved ? moved : recorder->released;
+        recorder->released_capacity = moved ? capacity : recorder->released_capacity;
     }
-    recorder->released[recorder->released_count++] = block->number;
-    recorder->allocated -= bytes;
+    if (recorder->released_count < recorder->released_capacity) { /* or else the buffer is lost, but nothing else is */
+        recorder->released[recorder->released_count++] = block->number;
+    }
     lw_remove_block(&recorder->addresses, block);
+    return bytes;
+}
+
+void lw_recorder_release(lw_device *device, char *data, size_t bytes) {
+    for (size_t done = 0; done < bytes;) {
+        done += remove_buffer((lw_recorder *)device, data + done);
+    }
 }
 
 /* Calls a method of the player's that copies between `memory` and a block. */
@@ -237,16 +270,27 @@ static lw_status write_words(lw_recorder *recorder, char *to, const char *from, 
     return status;
 }
 
+/* Returns how many of the bytes from an address on are in the same block. */
+static size_t bytes_of_block(const lw_recorder *recorder, const char *data, size_t bytes) {
+    const lw_block *block = lw_find_block(&recorder->addresses, data);
+    size_t left = (size_t)(block->data + block->bytes - data);
+    return block->is_part && left < bytes ? left : bytes;
+}
+
 lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes) {
     lw_recorder *recorder = (lw_recorder *)device;
     lw_status status = lock(recorder);
     if (status != LW_OK) {
         return status;
     }
-    if (lw_find_block(&recorder->addresses, to)->batch == recorder->batch) {
-        status = submit(recorder); /* or else the write would run before the dispatches that use the block */
+    for (size_t done = 0, part; status == LW_OK && done < bytes; done += part) {
+        part = bytes_of_block(recorder, to + done, bytes - done);
+        if (lw_find_block(&recorder->addresses, to + done)->batch == recorder->batch) {
+            status = submit(recorder); /* or else the write would run before the dispatches that use the block */
+        }
+        status = status == LW_OK ? write_words(recorder, to + done, (const char *)from + done, part) : status;
     }
-    return unlock(recorder, status == LW_OK ? write_words(recorder, to, from, bytes) : status);
+    return unlock(recorder, status);
 }
 
 /* Reads the words that contain the bytes. */
@@ -274,7 +318,11 @@ lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t
         return status;
     }
     status = submit(recorder);
-    return unlock(recorder, status == LW_OK ? read_words(recorder, to, from, bytes) : status);
+    for (size_t done = 0, part; status == LW_OK && done < bytes; done += part) {
+        part = bytes_of_block(recorder, from + done, bytes - done);
+        status = read_words(recorder, (char *)to + done, from + done, part);
+    }
+    return unlock(recorder, status);
 }
 
 lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const char *const *bindings,

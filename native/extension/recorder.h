@@ -58,6 +58,7 @@ typedef struct lw_recorder {
     PyObject *player, *lock;
     lw_addresses addresses;
     size_t allocated; /* bytes of all buffers */
+    int64_t parts;    /* blocks that are parts of a storage, because the device has no buffers of that size */
     int64_t batch;    /* number of the batch that is being recorded */
     int count;        /* dispatches in it */
     lw_dispatch dispatches[LW_BATCH];

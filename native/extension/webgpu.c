@@ -31,7 +31,9 @@ static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const
                                .number = number,
                                .outputs = outputs,
                                .dispatch = {.kernel = (uint32_t)plan->kernel, .groups = {1, 1, 1}}};
-    return launchers[plan->operation->kind](&launch);
+    return launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)
+               ? lw_webgpu_launch_parts(&launch, launchers[plan->operation->kind])
+               : launchers[plan->operation->kind](&launch);
 }
 
 /* Returns which kernels have a module, as lw_device.kernels. */

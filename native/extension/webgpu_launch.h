@@ -25,6 +25,11 @@ typedef lw_status lw_webgpu_launcher(lw_webgpu_launch *launch);
 lw_webgpu_launcher lw_webgpu_elementwise, lw_webgpu_reduction, lw_webgpu_rows, lw_webgpu_matrix, lw_webgpu_window,
     lw_webgpu_attention, lw_webgpu_rotation, lw_webgpu_gather, lw_webgpu_search, lw_webgpu_creation;
 
+/* Returns whether an operand or a result has elements in more than one block. */
+int lw_webgpu_crosses_blocks(const lw_webgpu_launch *launch);
+/* Launches such a plan as several, of which none crosses blocks, or refuses it if its kind does not allow that. */
+lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launcher *launcher);
+
 /* Lets a new recorder run chains as one kernel. Returns 0, or -1 with an error set. */
 int lw_webgpu_begin_chains(lw_recorder *recorder);
 

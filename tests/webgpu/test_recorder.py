@@ -3,6 +3,7 @@ with memory. Several threads use the real device."""
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -226,10 +227,28 @@ def test_the_budget_includes_what_is_kept(limited: Callable[..., FakePlayer]) ->
 @pytest.mark.parametrize("size", [900, 1000])
 def test_a_tensor_may_fill_the_largest_buffer(limited: Callable[..., FakePlayer], size: int) -> None:
     """The sizes of blocks are rounded up, but not beyond the device's limit."""
-    limited(buffer=1000)
+    player = limited(buffer=1000)
     assert on_gpu(np.ones(size), np.bool_).shape == (size,)
-    with pytest.raises(OutOfMemoryError, match="a buffer of this device has at most 1000 bytes"):
-        on_gpu(np.ones(1001), np.bool_)
+    assert all(each <= 1000 for each in player.sizes.values())
+
+
+def test_a_larger_tensor_takes_several_buffers(limited: Callable[..., FakePlayer]) -> None:
+    """All but the last have the largest size that is a multiple of a block's alignment."""
+    player = limited(buffer=1000, cache=0)
+    values = np.arange(2000) % 3 == 0
+    tensor = on_gpu(values, np.bool_)
+    assert sorted(player.sizes.values())[1:] == [768, 768] and sum(player.sizes.values()) >= 2000
+    assert np.array_equal(tensor.numpy(), values)
+    del tensor
+    gc.collect()
+    on_gpu([1.0], np.float32).tolist()
+    assert all(each <= 256 for each in player.sizes.values())
+
+
+def test_buffers_too_small_to_be_parts(limited: Callable[..., FakePlayer]) -> None:
+    limited(buffer=200)
+    with pytest.raises(OutOfMemoryError, match="buffers of this device are too small"):
+        on_gpu(np.ones(201), np.bool_)
 
 
 def test_addresses_do_not_run_out(limited: Callable[..., FakePlayer]) -> None:
