@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-__all__ = ["GIGABYTE", "DeviceInfo", "Unsettled"]
+__all__ = ["GIGABYTE", "LIMITS", "DeviceInfo", "Unsettled"]
 
 GIGABYTE = 1024**3
 
+# WebGPU's limits that concern compute shaders
+LIMITS: Final = (
+    "maxBufferSize", "maxStorageBufferBindingSize", "maxStorageBuffersPerShaderStage", "maxComputeWorkgroupStorageSize",
+    "maxComputeInvocationsPerWorkgroup", "maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY",
+    "maxComputeWorkgroupSizeZ", "maxComputeWorkgroupsPerDimension",
+)  # fmt: skip
+
 
 class DeviceInfo(NamedTuple):
-    """One device of a backend. Memory is in bytes. Unknown fields are None; an unknown total_memory is 0."""
+    """One device of a backend. Memory is in bytes. Unknown fields are None; an unknown total_memory is 0.
+
+    `limits` and `features` are what a WebGPU adapter offers to any program, under WebGPU's names; they are empty for
+    CPUs. Lanewise itself needs no feature.
+
+    >>> import lanewise as lw
+    >>> gpu = lw.DeviceInfo(0, "GPU", limits={"maxBufferSize": 2**30}, features=("shader-f16",))
+    >>> gpu.limits["maxBufferSize"], "shader-f16" in gpu.features
+    (1073741824, True)
+    """
 
     index: int  # type: ignore[assignment] # hides tuple.index
     name: str
@@ -22,6 +39,11 @@ class DeviceInfo(NamedTuple):
     software: bool = False  # the adapter runs on the CPU; AUTO never chooses it
     type: str | None = None  # for WebGPU adapters only: discrete, integrated, virtual or software; None if unknown
     driver: str | None = None  # the driver and its version
+    limits: Mapping[str, int] = {}
+    features: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(self[:2])  # limits have no hash
 
     def __str__(self) -> str:
         """`[0] name: X.XX GB (Y.YY GB free, further properties)`, in units of 2^30 bytes."""

@@ -6,12 +6,13 @@ drivers, so nothing here runs at import.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import NamedTuple
 
 from lanewise import promotion, registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
-from lanewise.devices import DeviceInfo
+from lanewise.devices import GIGABYTE, DeviceInfo
 from lanewise.errors import named
 
 __all__ = ["BackendInfo", "backend_summary", "backends", "best_available_backend", "print_backend_summary"]
@@ -85,13 +86,23 @@ def backend_summary() -> str:
     lines = ["=== Available Backends ==="]
     for info in backends():
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
-        lines += [f"    {device}" for device in info.devices]
+        for device in info.devices:
+            lines += [f"    {device}", *_offer(device)]
         if info.reason:
             lines.append(f"    Error: {info.reason}")
     lines += [f"CPU threads: {threads.get_num_threads()}", f"Calibration: {_calibration_summary()}"]
     if moved := promotion.summary():
         lines.append(moved)
     return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
+
+
+def _offer(device: DeviceInfo) -> list[str]:
+    """Returns a line with what an adapter offers to compute shaders: features and the size of a buffer."""
+    if not device.limits:
+        return []
+    size = min(device.limits["maxBufferSize"], device.limits["maxStorageBufferBindingSize"])
+    features = [name for name in device.features if re.fullmatch(r"shader-[fi]\w+|subgroups", name)]
+    return [f"        offers {', '.join([f'buffers of {size / GIGABYTE:.2f} GB', *features])}"]
 
 
 def _calibration_summary() -> str:

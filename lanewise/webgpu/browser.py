@@ -19,7 +19,7 @@ from pyodide.ffi import JsException, can_run_sync, run_sync, to_js
 
 from lanewise import placement, selection
 from lanewise._ext import Tensor
-from lanewise.devices import DeviceInfo, Unsettled
+from lanewise.devices import LIMITS, DeviceInfo, Unsettled
 from lanewise.errors import DeviceError, OutOfMemoryError
 from lanewise.webgpu import chains, shaders
 
@@ -32,17 +32,10 @@ CACHE_LIMIT: Final = 1 << 30  # bytes of freed memory that are kept, as WebGPU d
 CANNOT_WAIT: Final = "Python cannot wait for the GPU here"
 
 
-class Adapter(NamedTuple):
-    """The adapter that the browser offers first."""
-
-    name: str
-    software: bool  # whether it runs on the CPU
-
-
 @functools.cache
 def _script() -> Any:
     """Returns the functions of player.js."""
-    return run_js(SCRIPT.read_text(encoding="utf-8"))(to_js(shaders.ENTRIES), to_js(shaders.VARIANTS))
+    return run_js(SCRIPT.read_text(encoding="utf-8"))(*map(to_js, (shaders.ENTRIES, shaders.VARIANTS, LIMITS)))
 
 
 def _call(target: Any, function: str, *arguments: Any) -> Any:
@@ -70,7 +63,7 @@ def can_wait() -> bool:
     return bool(can_run_sync())
 
 
-_adapter: Adapter | None = None
+_adapter: DeviceInfo | None = None  # the adapter that the browser offers first
 _has_looked = False  # for an adapter
 _ready: Player | None = None  # opened by prepare(), for open_player()
 
@@ -88,7 +81,7 @@ def missing() -> str:
 
 def devices() -> list[DeviceInfo]:
     """Returns the adapter that missing() has found. Browsers tell neither its memory nor its API."""
-    return [DeviceInfo(0, _adapter.name, software=_adapter.software)] if _adapter else []
+    return [_adapter] if _adapter else []
 
 
 def is_pending() -> bool:
@@ -107,8 +100,13 @@ async def prepare(*, opening: bool) -> None:
 
 def _note(found: Any) -> None:
     global _adapter, _has_looked
-    _adapter = Adapter(str(found.name), bool(found.software)) if found else None
     _has_looked = True
+    _adapter = None
+    if found:
+        limits = dict(zip(LIMITS, found.limits, strict=True))
+        kind = "software" if found.software else None
+        features = tuple(sorted(found.features))
+        _adapter = DeviceInfo(0, found.name, software=found.software, type=kind, limits=limits, features=features)
 
 
 def open_player() -> Player:

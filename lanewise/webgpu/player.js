@@ -1,8 +1,8 @@
 // WebGPU in a page or a worker: finds an adapter, opens a device, and plays the dispatches that recorder.c records.
-// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py, and then
-// the functions of the object that this returns. Buffers, pipelines and bind groups stay here, because each value that
-// Python holds costs a proxy.
-((ENTRIES, VARIANTS) => {
+// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py and LIMITS
+// of devices.py, and then the functions of the object that this returns. Buffers, pipelines and bind groups stay here,
+// because each value that Python holds costs a proxy.
+((ENTRIES, VARIANTS, LIMITS) => {
     // lw_dispatch of recorder.h, in words: kernel, entry, lw_sources and variant select a pipeline
     const DISPATCH_WORDS = 16;
     const PIPELINE_WORDS = 4;
@@ -323,13 +323,18 @@
         const name = info.description || [info.vendor, info.architecture].filter(Boolean).join(" ");
         const isFallback = info.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false;
         const software = isFallback || SOFTWARE.test(`${name} ${info.architecture}`);
-        return { name: name || "WebGPU adapter", software };
+        return {
+            name: name || "WebGPU adapter",
+            software,
+            limits: LIMITS.map((limit) => adapter.limits[limit]),
+            features: [...adapter.features],
+        };
     }
 
     return {
         hasWebGpu: () => Boolean(globalThis.navigator?.gpu),
 
-        // Returns the name of the best adapter and whether it runs on the CPU, or undefined without an adapter.
+        // Returns what DeviceInfo says of the best adapter, or undefined without an adapter.
         async look() {
             const adapter = await findAdapter();
             return adapter && describe(adapter);

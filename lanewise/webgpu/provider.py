@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
 from lanewise import _ext, registry
-from lanewise.devices import GIGABYTE, DeviceInfo
+from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
 
 __all__ = ["devices", "is_pending", "missing", "open", "prepare"]
@@ -126,7 +127,14 @@ def _describe(index: int, adapter: Any) -> DeviceInfo:
         software=info["adapter_type"] == "CPU",
         type=_TYPES.get(info["adapter_type"]),
         driver=info.get("description") or info.get("vendor") or None,
+        limits={name: adapter.limits[_hyphenated(name)] for name in LIMITS},
+        features=tuple(sorted("subgroups" if name == "subgroup" else name for name in adapter.features)),
     )
+
+
+def _hyphenated(name: str) -> str:
+    """Returns how wgpu writes the name of a limit: max-buffer-size for maxBufferSize."""
+    return re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
 def _cache_limit(adapter: Any) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 import platform
 import re
 import sys
@@ -40,7 +42,8 @@ def test_the_summary(capsys):
     for info in lw.backends():
         assert not info.reason or f"    Error: {info.reason}" in lines
     for line in lines[1:-4]:
-        assert re.fullmatch(r"[✓✗] [A-Z0-9_]+ \((CPU|GPU)\)|    \[\d+\] .+|    Error: .+", line), line
+        expected = r"[✓✗] [A-Z0-9_]+ \((CPU|GPU)\)|    \[\d+\] .+|        offers buffers of .+|    Error: .+"
+        assert re.fullmatch(expected, line), line
     assert lines[-1] == f"Recommended backend: {lw.best_available_backend().name}"
 
 
@@ -125,3 +128,16 @@ def test_devices_print_only_known_fields():
     assert str(lw.DeviceInfo(0, "CPU", 2**31, 2**30)) == "[0] CPU: 2.00 GB (1.00 GB free)"
     assert str(lw.DeviceInfo(1, "llvmpipe", api="vulkan", software=True)) == "[1] llvmpipe (vulkan, software)"
     assert str(lw.DeviceInfo(1, "Radeon", api="vulkan")) == "[1] Radeon (vulkan)"
+    assert str(lw.DeviceInfo(1, "Radeon", limits={"maxBufferSize": 9}, features=("shader-f16",))) == "[1] Radeon"
+
+
+def test_the_cpu_has_no_limits_and_features():
+    device = lw.backends()[-1].devices[0]
+    assert (device.limits, device.features) == ({}, ())
+
+
+def test_devices_are_hashable_and_can_be_copied():
+    device = lw.DeviceInfo(1, "Radeon", limits={"maxBufferSize": 2**30}, features=("shader-f16",))
+    for twin in (copy.deepcopy(device), pickle.loads(pickle.dumps(device))):
+        assert twin == device and len({twin, device}) == 1
+    assert len({device, lw.DeviceInfo(2, "Radeon")}) == 2

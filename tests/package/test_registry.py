@@ -123,6 +123,18 @@ def test_auto_skips_an_adapter_that_refuses_to_open(webgpu, monkeypatch):
             lw.init_backend(name)
 
 
+def test_the_summary_tells_what_an_adapter_offers(webgpu):
+    limits = {"maxBufferSize": 2**32, "maxStorageBufferBindingSize": 2**31}
+    features = ("clip-distances", "shader-f16", "subgroups", "timestamp-query")
+    webgpu(RADEON._replace(limits=limits, features=features), APPLE)
+    lines = backend_summary().splitlines()
+    position = lines.index(f"    {RADEON}")
+    assert lines[position + 1 : position + 3] == [
+        "        offers buffers of 2.00 GB, shader-f16, subgroups",
+        f"    {APPLE}",
+    ]
+
+
 @pytest.mark.parametrize("name", ["wgpu:", "wgpu:-1", "wgpu:one", "wgpu:1:1", "wgpu:\u0661", "avx2:0", "cpu:0", ":1"])
 def test_numbers_that_are_refused(webgpu, name):
     webgpu(RADEON, H200)

@@ -19,6 +19,8 @@ from console import Console
 from local_site import LocalSite
 from test_sweep import OPERATIONS, ORACLE, TESTS
 
+from lanewise.devices import LIMITS
+
 PROGRAMS = TESTS / "wasm" / "programs"
 ENGINES = [each for each in engines.ENGINES if each.partition("-")[0] in ("page", "worker")]
 # Pyodide takes a browser without these for one that cannot suspend Python, such as Safari 26.
@@ -77,6 +79,15 @@ def test_import_loads_nothing_of_it(results: Results) -> None:
 def test_the_adapter_is_described_and_auto_leaves_out_a_software_one(results: Results) -> None:
     assert results["info"] == "✓ wgpu: [0] google swiftshader (software)"
     assert results["auto"] in ("relaxed_simd", "simd128")
+
+
+def test_limits_and_features_of_the_adapter(results: Results) -> None:
+    """Every adapter has at least WebGPU's default limits."""
+    assert list(results["limits"]) == list(LIMITS)
+    assert results["limits"]["maxBufferSize"] >= 2**28
+    assert results["limits"]["maxComputeWorkgroupSizeX"] >= 256
+    assert "core-features-and-limits" in results["features"]
+    assert list(results["features"]) == sorted(results["features"])
 
 
 def test_operations(results: Results) -> None:

@@ -28,12 +28,36 @@ ADAPTERS = [
     ("VirtualGPU", "Vulkan"),
 ]
 MEMORY = 2**34
+# The limits of each adapter as wgpu writes them, and as WebGPU does.
+OFFERED = {
+    "max-buffer-size": 2**30,
+    "max-storage-buffer-binding-size": 2**27,
+    "max-storage-buffers-per-shader-stage": 8,
+    "max-compute-workgroup-storage-size": 2**14,
+    "max-compute-invocations-per-workgroup": 256,
+    "max-compute-workgroup-size-x": 255,
+    "max-compute-workgroup-size-y": 254,
+    "max-compute-workgroup-size-z": 64,
+    "max-compute-workgroups-per-dimension": 65535,
+    "max-texture-dimension-1d": 8192,
+}
+LIMITS = {
+    "maxBufferSize": 2**30,
+    "maxStorageBufferBindingSize": 2**27,
+    "maxStorageBuffersPerShaderStage": 8,
+    "maxComputeWorkgroupStorageSize": 2**14,
+    "maxComputeInvocationsPerWorkgroup": 256,
+    "maxComputeWorkgroupSizeX": 255,
+    "maxComputeWorkgroupSizeY": 254,
+    "maxComputeWorkgroupSizeZ": 64,
+    "maxComputeWorkgroupsPerDimension": 65535,
+}
 
 
 def _adapter(kind: str, api: str) -> SimpleNamespace:
     driver = "version 1.2" if api == "Metal" else ""
     info = {"adapter_type": kind, "device": f"the {kind}", "backend_type": api, "description": driver}
-    return SimpleNamespace(info=info)
+    return SimpleNamespace(info=info, limits=OFFERED, features={"subgroup", "shader-f16", "clip-distances"})
 
 
 class FakeDesktopPlayer(FakePlayer):
@@ -75,7 +99,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 def test_adapters_are_listed_best_first_and_described() -> None:
     shared: dict[str, Any] = {"total_memory": MEMORY, "free_memory": MEMORY // 2, "unified_memory": True}
     assert provider.missing() == ""
-    assert provider.devices() == [
+    expected = [
         DeviceInfo(0, "the DiscreteGPU", api="dx12", type="discrete"),
         DeviceInfo(1, "the IntegratedGPU", api="metal", type="integrated", driver="version 1.2", **shared),
         DeviceInfo(2, "the VirtualGPU", api="vulkan", type="virtual"),
@@ -83,6 +107,8 @@ def test_adapters_are_listed_best_first_and_described() -> None:
         DeviceInfo(4, "the Unknown", api="vulkan"),
         DeviceInfo(5, "the CPU", api="vulkan", software=True, type="software", **shared),
     ]
+    features = ("clip-distances", "shader-f16", "subgroups")
+    assert provider.devices() == [device._replace(limits=LIMITS, features=features) for device in expected]
 
 
 @pytest.mark.parametrize("index", [None, 0, 5])

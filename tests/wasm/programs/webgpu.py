@@ -151,6 +151,8 @@ def results() -> dict[str, Any]:
     return {
         "loaded by import": loaded,
         "info": str(info),
+        "limits": info.devices[0].limits,
+        "features": info.devices[0].features,
         "auto": lw.init_backend("auto").value,
         "basics": basics(),
         "assignment": assignment(),
