@@ -41,6 +41,7 @@ class DeviceInfo(NamedTuple):
     driver: str | None = None  # the driver and its version
     limits: Mapping[str, int] = {}
     features: tuple[str, ...] = ()
+    reason: str | None = None  # why it could not be opened, when that was last tried
 
     def __hash__(self) -> int:
         return hash(self[:2])  # limits have no hash
@@ -61,7 +62,8 @@ class DeviceInfo(NamedTuple):
         if self.driver:
             details.append(self.driver)
         memory = f": {self.total_memory / GIGABYTE:.2f} GB" if self.total_memory else ""
-        return f"[{self.index}] {self.name}{memory}" + (f" ({', '.join(details)})" if details else "")
+        refusal = f": ✗ {self.reason}" if self.reason else ""
+        return f"[{self.index}] {self.name}{memory}" + (f" ({', '.join(details)})" if details else "") + refusal
 
 
 class Unsettled(str):

@@ -60,7 +60,7 @@ def backends() -> list[BackendInfo]:
     """
     infos = BackendList()
     for backend in PRIORITY:
-        reason = registry.missing(backend) or registry.damage(backend)
+        reason = registry.missing(backend) or registry.damage(backend) or registry.refusal(backend)
         infos.append(BackendInfo(backend, not reason, reason or None, () if reason else registry.devices(backend)))
     return infos
 

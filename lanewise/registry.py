@@ -17,11 +17,11 @@ from typing import Any, Final, Protocol
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 from lanewise.devices import DeviceInfo, Unsettled
-from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError, named
+from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, DeviceError, LibraryError, named
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
-    "missing", "named_in_errors", "open_index", "opens", "prepare", "register", "reopen", "switch",
+    "missing", "named_in_errors", "open_index", "opens", "prepare", "refusal", "register", "reopen", "switch",
 ]  # fmt: skip
 
 
@@ -219,6 +219,7 @@ _providers: dict[Backend, Provider] = {
 }
 _missing: dict[Backend, str] = {}
 _opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backend; None: its first device
+_refusals: dict[Backend, dict[int, str]] = {}  # why devices could not be opened, by their numbers
 _lock = threading.RLock()
 
 
@@ -232,6 +233,7 @@ def register(backend: Backend, provider: Provider) -> None:
             raise BackendError(f"{backend} is already open; register providers before using backends")
         _providers[backend] = provider
         _missing.pop(backend, None)
+        _refusals.pop(backend, None)
 
 
 def missing(backend: Backend) -> str:
@@ -258,7 +260,11 @@ async def prepare(backend: Backend, *, opening: bool) -> None:
     """Does for a pending backend what missing() and, if `opening`, open() have to wait for. Does nothing for others."""
     provider = _providers[backend]
     if isinstance(provider, Deferred) and is_pending(backend):
-        await provider.prepare(opening=opening)
+        try:
+            await provider.prepare(opening=opening)
+        except DeviceError as error:
+            _refuse(backend, None, error)
+            raise
 
 
 def named_in_errors() -> list[Backend]:
@@ -278,6 +284,12 @@ def damage(backend: Backend) -> str:
     return ""
 
 
+def refusal(backend: Backend) -> str:
+    """Returns why none of a backend's devices could be opened, "" if one might be: it was opened, or not tried yet."""
+    reasons = [device.reason or "" for device in devices(backend)] if backend in _refusals else []
+    return "; ".join(reasons) if all(reasons) else ""
+
+
 def opens(backend: Backend) -> bool:
     """Whether `backend` can be used. The library of a CPU backend is opened to find out."""
     if missing(backend):
@@ -292,7 +304,9 @@ def opens(backend: Backend) -> bool:
 
 def devices(backend: Backend) -> tuple[DeviceInfo, ...]:
     """Returns the current devices of a backend, none if it is missing."""
-    return () if missing(backend) else tuple(_providers[backend].devices())
+    found = () if missing(backend) else _providers[backend].devices()
+    refusals = _refusals.get(backend, {})
+    return tuple(device._replace(reason=refusals.get(device.index)) for device in found)
 
 
 def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
@@ -310,14 +324,32 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
         reason = missing(backend)
         if reason:
             raise BackendUnavailableError(reason, operation=backend)
+        _open(backend, device)
+
+
+def _open(backend: Backend, device: DeviceInfo | None) -> None:
+    """Opens a backend. If its device refuses, notes the reason for lw.backends()."""
+    try:
         _providers[backend].open(device)
-        _opened[backend] = device
+    except DeviceError as error:
+        if not is_pending(backend):  # otherwise, prepare() is what asks for the device
+            _refuse(backend, device, error)
+        raise
+    _refusals.get(backend, {}).pop(_index(device), None)
+    _opened[backend] = device
+
+
+def _refuse(backend: Backend, device: DeviceInfo | None, error: DeviceError) -> None:
+    _refusals.setdefault(backend, {})[_index(device)] = str(error)
+
+
+def _index(device: DeviceInfo | None) -> int:
+    return device.index if device else 0
 
 
 def open_index(backend: Backend) -> int:
     """Returns the number of the device that an open backend uses."""
-    device = _opened[backend]
-    return device.index if device else 0
+    return _index(_opened[backend])
 
 
 def is_open(backend: Backend) -> bool:
@@ -327,10 +359,8 @@ def is_open(backend: Backend) -> bool:
 
 def reopen(backend: Backend, device: DeviceInfo | None = None) -> None:
     """Opens a new device for a GPU backend that is open, in place of the one that it has: on the same hardware if
-    `device` is None."""
+    `device` is None. Tries again if the backend is not open because a device refused."""
     with _lock:
-        if backend not in _opened or not backend.is_gpu:
+        if not backend.is_gpu or not (backend in _opened or _refusals.get(backend)):
             raise BackendError(f"expected a GPU backend that is open, got {backend}")
-        device = device or _opened[backend]
-        _providers[backend].open(device)
-        _opened[backend] = device
+        _open(backend, device or _opened.get(backend))

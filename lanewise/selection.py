@@ -132,7 +132,8 @@ def default_backend() -> Backend:
 def available(request: Request) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
-    Requests for several backends ("gpu") skip software adapters. Raises BackendUnavailableError if none is left.
+    Requests for several backends ("gpu") skip software adapters; AUTO also skips adapters that refused to open. Raises
+    BackendUnavailableError if none is left.
     """
     candidates = request.candidates
     if request.name == "auto":
@@ -228,7 +229,11 @@ async def finish(backend: Backend) -> Backend:
         await registry.prepare(each, opening=False)
     chosen = available(request)[0]
     if opener is _reopen or not registry.is_open(chosen):
-        await registry.prepare(chosen, opening=True)
+        try:
+            await registry.prepare(chosen, opening=True)
+        except DeviceError:
+            if request.name != "auto" or opener is _reopen:
+                raise
     return opener(request.name)
 
 
@@ -355,6 +360,8 @@ def _suits(request: Request, device: DeviceInfo) -> bool:
         return False
     if request.vendor and request.vendor not in device.name.lower():
         return False
+    if request.name == "auto" and device.reason:
+        return False
     return not (device.software and len(request.candidates) > 1)
 
 
@@ -381,4 +388,6 @@ def _unsuitable(request: Request, backend: Backend) -> str:
     if request.api:
         adapter = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
         return f"{request.name} means WebGPU's {adapter}, and there is none among {listing}"
+    if any(device.reason for device in devices):
+        return f"no adapter can be opened: {'; '.join(map(str, devices))}"
     return f"there are only software adapters: {listing}"

@@ -23,6 +23,7 @@ class Adapters:
         self.found = devices
         self.reason = reason
         self.opened: list[DeviceInfo | None] = []
+        self.refusing: set[str] = set()  # the names of devices that cannot be opened
 
     def missing(self):
         return self.reason
@@ -31,6 +32,9 @@ class Adapters:
         return self.found
 
     def open(self, device):
+        refused = self.found[device.index if device else 0]
+        if refused.name in self.refusing:
+            raise lw.DeviceError(f"error when opening {refused.name}: no queue is left")
         self.opened.append(device)
 
 
@@ -39,6 +43,7 @@ def webgpu(monkeypatch):
     """Returns a function that registers a fake provider of WebGPU."""
     monkeypatch.setattr(registry, "_providers", dict(registry._providers))
     monkeypatch.setattr(registry, "_missing", {})
+    monkeypatch.setattr(registry, "_refusals", {})
     opened = {backend: device for backend, device in registry._opened.items() if not backend.is_gpu}
     monkeypatch.setattr(registry, "_opened", opened)
 
@@ -112,15 +117,76 @@ def test_a_number_selects_an_adapter(webgpu):
 
 
 @pytest.mark.host
-def test_auto_skips_an_adapter_that_refuses_to_open(webgpu, monkeypatch):
-    def refuse(device):
-        raise lw.DeviceError(f"error when opening {RADEON.name}: no queue is left")
-
-    monkeypatch.setattr(webgpu(RADEON), "open", refuse)
+def test_auto_skips_an_adapter_that_refuses_to_open(webgpu):
+    webgpu(RADEON).refusing.add(RADEON.name)
     assert not lw.init_backend("auto").is_gpu
     for name in ("gpu", "wgpu", "vulkan"):
         with pytest.raises(lw.DeviceError, match="opening AMD Radeon RX 7900: no queue is left"):
             lw.init_backend(name)
+
+
+REFUSAL = f"error when opening {RADEON.name}: no queue is left"
+
+
+def listed() -> lw.BackendInfo:
+    return next(info for info in lw.backends() if info.name == "wgpu")
+
+
+def test_an_adapter_that_refused_to_open_is_listed_as_missing(webgpu):
+    provider = webgpu(RADEON)
+    provider.refusing.add(RADEON.name)
+    assert listed().available and lw.best_available_backend().is_gpu  # nothing is opened to find out
+    with pytest.raises(lw.DeviceError):
+        lw.init_backend("wgpu")
+    assert (listed().available, listed().reason, listed().devices) == (False, REFUSAL, ())
+    assert str(listed()) == f"✗ wgpu: {REFUSAL}"
+    assert f"✗ WGPU (GPU)\n    Error: {REFUSAL}\n" in backend_summary()
+    with pytest.raises(lw.DeviceError, match="no queue is left"):
+        lw.reset("wgpu")
+    assert not listed().available
+    provider.refusing.clear()
+    assert not lw.best_available_backend().is_gpu  # AUTO does not try again
+    assert lw.reset("wgpu") is lw.Backend.WGPU
+    assert listed().available and lw.best_available_backend().is_gpu
+    assert provider.opened == [None]
+
+
+@pytest.mark.host
+def test_one_of_two_adapters_that_refused_to_open(webgpu):
+    """Its line says so. The other one is software, so AUTO leaves it out."""
+    provider = webgpu(RADEON, LAVAPIPE)
+    provider.refusing.add(RADEON.name)
+    assert not lw.init_backend("auto").is_gpu
+    assert str(listed()) == f"✓ wgpu: {RADEON}: ✗ {REFUSAL}; {LAVAPIPE}"
+    assert not lw.best_available_backend().is_gpu
+    assert lw.init_backend("wgpu:1") is lw.Backend.WGPU
+    provider.refusing.clear()
+    lw.reset("wgpu:0")
+    assert str(listed()) == f"✓ wgpu: {RADEON}; {LAVAPIPE}"
+    provider.refusing.add(LAVAPIPE.name)
+    with pytest.raises(lw.DeviceError, match="opening llvmpipe"):
+        lw.reset("wgpu:1")
+    assert listed().available and listed().devices[1].reason and not listed().devices[0].reason
+
+
+def test_no_other_errors_count_as_refusals(webgpu, monkeypatch):
+    def fail(device):
+        raise lw.ArgumentError("LANEWISE_FUSE: expected 1 or 0")
+
+    monkeypatch.setattr(webgpu(RADEON), "open", fail)
+    with pytest.raises(lw.ArgumentError):
+        lw.init_backend("wgpu")
+    assert listed().available
+    with pytest.raises(lw.BackendError, match="expected a GPU backend that is open, got wgpu"):
+        lw.reset("wgpu")
+
+
+def test_auto_alone_with_an_adapter_that_refused(webgpu):
+    webgpu(RADEON).refusing.add(RADEON.name)
+    with pytest.raises(lw.DeviceError, match="no queue is left"):
+        lw.set_backend_priority(["wgpu"])
+    with pytest.raises(lw.DeviceError, match="no queue is left"):
+        lw.init_backend("wgpu")
 
 
 def test_the_summary_tells_what_an_adapter_offers(webgpu):

@@ -248,6 +248,19 @@ def test_firefox(firefox: webdriver.Firefox, site: LocalSite) -> None:
         assert found["gpu"] is None
 
 
+@pytest.mark.parametrize("script", ["", WITHOUT_JSPI])
+def test_an_adapter_that_gives_no_device_is_listed_as_missing(driver: Driver, site: LocalSite, script: str) -> None:
+    """AUTO goes on with the CPU."""
+    with (
+        closing(driver.launch(webgpu=True, script=script)) as browser,
+        closing(Console(browser, site, NEWEST)) as console,
+    ):
+        found = console.run(PROGRAMS / "webgpu_refusal.py")
+    assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])
+    assert found["first"] == found["listed"] == "✗ wgpu: no queue is left"
+    assert all("no queue is left" in error for error in found["errors"]) and len(found["errors"]) == 2
+
+
 def test_a_browser_without_an_adapter_says_so(chromium: Chromium, site: LocalSite) -> None:
     with closing(Console(chromium, site, NEWEST)) as console:
         found = console.run(PROGRAMS / "webgpu_missing.py")
