@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from lanewise.errors import ArgumentError
-from tests.bench.browser import chromium_page, command
+from tests.bench.browser import chromium_page, command, packages
 from tests.bench.browser.table import WEBGPU
 from tests.bench.command import main
 
@@ -124,9 +124,26 @@ def test_a_missing_playwright_is_named(monkeypatch, capsys):
     assert "pip install playwright" in capsys.readouterr().err
 
 
-def test_a_missing_npm_is_named(monkeypatch, tmp_path):
-    from tests.bench.browser import npm
+def script(source):
+    """A source of packages that runs a Python program in place of npm or pip."""
+    return packages.Source("script", ("pyborch.txt",), (sys.executable, "-c", source))
 
+
+def test_packages_are_fetched_once(tmp_path):
+    writes = script("open('wheel', 'w').write(open('pyborch.txt').read())")
+    folder = packages.fetch(writes, tmp_path)
+    assert (folder / "wheel").read_text().startswith("pyborch==")
+    assert packages.fetch(script("raise SystemExit('not fetched again')"), tmp_path) == folder
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_failed_fetch_leaves_nothing_behind(tmp_path):
+    with pytest.raises(ArgumentError, match="fetching the peers from script failed: no route"):
+        packages.fetch(script("open('part', 'w'); raise SystemExit('no route')"), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_npm_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ArgumentError, match="apt-get install npm"):
-        npm.fetch(tmp_path)
+        packages.fetch(packages.NPM, tmp_path)

@@ -5,5 +5,5 @@ command.py         the command, which opens the page and has it measure each goa
 chromium_page.py   Page, which calls the functions of the page
 page/              the page: page.mjs, inside.py (which measures in Pyodide), and a module for each JavaScript peer
 limits.c           the loops that measure the engine's limits; compile_limits.py compiles them
-npm.py             fetches the JavaScript peers: the libraries to compare with
+packages.py        fetches the peers, the libraries to compare with, from npm and PyPI
 """

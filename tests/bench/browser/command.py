@@ -19,7 +19,7 @@ from pathlib import Path
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
 from tests.bench import goals, machine, operations
-from tests.bench.browser import chromium_page, compile_limits, npm, pypi, webgpu
+from tests.bench.browser import chromium_page, compile_limits, packages, webgpu
 from tests.bench.browser.fixtures import pyodide_fixture
 from tests.bench.browser.table import BROWSER, IMPORT, WEBGPU, WHEEL_SIZE
 from tests.bench.goal_report import Row, Table, from_case, places, publish
@@ -125,12 +125,12 @@ def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settin
 
 
 def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    pyborch = pypi.fetch(served.pyodide.parent) if peers else None
+    pyborch = _pyborch(served.pyodide.parent) if peers else None
     folders = served.folders() if pyborch is None else {**served.folders(), "pypi": pyborch.parent}
-    packages = webgpu.programs(served.wheel, pyborch)
+    programs = webgpu.programs(served.wheel, pyborch)
     print(", ".join(_names(chosen)), file=sys.stderr, flush=True)
     with chromium_page.opened(folders, webgpu=True) as page:
-        found = webgpu.answers(page, packages, settings.repeats)
+        found = webgpu.answers(page, programs, settings.repeats)
     versions = "; ".join(each[0]["settings"] for each in found.values())
     heading = _heading(f"WebGPU: {versions}", as_json=settings.as_json)
     rows = webgpu.rows(chosen, found, frozenset(webgpu.PEERS).difference(peers))
@@ -155,9 +155,18 @@ def _served(peers: Sequence[str], wheel: Path | None) -> Served:
         wheel = wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
         pyodide = pyodide_fixture.fetch(PYODIDE)
         needs_npm = bool(set(peers) & set(JAVASCRIPT))
-        return Served(wheel, compile_limits.build(), pyodide, npm.fetch(pyodide.parent) if needs_npm else None)
+        return Served(wheel, compile_limits.build(), pyodide, _npm(pyodide.parent) if needs_npm else None)
     except (build.WheelError, BuildError, pyodide_fixture.FixtureError) as error:
         raise ArgumentError(f"bench: {error}") from None
+
+
+def _npm(cache: Path) -> Path:
+    return packages.fetch(packages.NPM, cache) / "node_modules"
+
+
+def _pyborch(cache: Path) -> Path:
+    (wheel,) = packages.fetch(packages.PYPI, cache).glob("*.whl")
+    return wheel
 
 
 def pack_programs(folder: Path) -> Path:

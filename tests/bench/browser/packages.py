@@ -1,0 +1,79 @@
+"""Fetches the peers (the libraries to compare with) from npm and PyPI into the user's cache.
+
+npm and pip accept only the versions and hashes that the files here pin, and run no scripts of the packages. Nothing is
+installed for this machine: the packages run in the page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanewise.errors import ArgumentError
+
+__all__ = ["NPM", "PYPI", "Source", "fetch"]
+
+HERE = Path(__file__).resolve().parent
+TIMEOUT = 600  # seconds
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where packages come from."""
+
+    name: str
+    pins: tuple[str, ...]  # the files in this folder with the versions and hashes
+    command: Sequence[str]  # runs in a folder with these files, and fetches the packages into it
+
+
+NPM = Source(
+    "npm",
+    ("package.json", "package-lock.json"),
+    ("npm", "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--silent"),
+)
+PYPI = Source(
+    "pypi",
+    ("pyborch.txt",),
+    (
+        *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"),
+        *("--require-hashes", "--requirement", "pyborch.txt"),
+    ),
+)
+
+
+def fetch(source: Source, cache: Path) -> Path:
+    """Returns the folder with the packages of a source, and fetches them unless they are in the cache."""
+    pinned = b"".join((HERE / name).read_bytes() for name in source.pins)
+    folder = cache / f"bench-{source.name}-{hashlib.sha256(pinned).hexdigest()[:16]}"
+    if folder.is_dir():  # complete, because a download is renamed to this only when it has finished
+        return folder
+    program = shutil.which(source.command[0])
+    if program is None:
+        missing = source.command[0]
+        raise ArgumentError(f"bench: cannot fetch the peers without {missing}; run apt-get install {missing}")
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=f".bench-{source.name}-") as temporary:
+        workplace = Path(temporary) / "packages"
+        workplace.mkdir()
+        for name in source.pins:
+            shutil.copy(HERE / name, workplace)
+        command = [program, *source.command[1:]]
+        try:
+            done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        except subprocess.TimeoutExpired:
+            raise ArgumentError(f"bench: {source.name} did not deliver the peers within {TIMEOUT} s") from None
+        if done.returncode:
+            raise ArgumentError(f"bench: fetching the peers from {source.name} failed: {done.stderr.strip()[-500:]}")
+        try:
+            os.rename(workplace, folder)
+        except OSError:  # another run has created this folder first
+            if not folder.is_dir():
+                raise
+    return folder
