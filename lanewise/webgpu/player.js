@@ -43,6 +43,7 @@
             this.bindGroups = new Map();
             this.checks = new Set(); // promises of error scopes
             this.staging = undefined;
+            this.encoder = undefined; // commands that are not submitted yet
             this.parameters = device.createBuffer({
                 size: BATCH * PARAMETER_BYTES,
                 usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
@@ -106,6 +107,7 @@
         }
 
         destroy(number) {
+            this.submit();
             this.bindGroups.clear(); // bind groups refer to buffers
             this.buffers.get(number).destroy();
             this.buffers.delete(number);
@@ -113,6 +115,7 @@
 
         write(number, offset, data) {
             this.refuseLoss();
+            this.submit();
             withBytes(data, (bytes) => this.device.queue.writeBuffer(this.buffers.get(number), offset, bytes));
         }
 
@@ -120,9 +123,9 @@
         start(number, offset, size) {
             this.refuseLoss();
             const staging = this.takeStaging(size);
-            const encoder = this.device.createCommandEncoder();
-            encoder.copyBufferToBuffer(this.buffers.get(number), offset, staging, 0, size);
-            this.device.queue.submit([encoder.finish()]);
+            this.encoder ??= this.device.createCommandEncoder();
+            this.encoder.copyBufferToBuffer(this.buffers.get(number), offset, staging, 0, size);
+            this.submit();
             return this.map(staging, size);
         }
 
@@ -167,7 +170,15 @@
             return Promise.race([this.device.lost.then(() => {}), limit]);
         }
 
-        // Submits recorded dispatches. If it does not know some of their kernels, returns these instead.
+        submit() {
+            if (this.encoder) {
+                this.device.queue.submit([this.encoder.finish()]);
+                this.encoder = undefined;
+            }
+        }
+
+        // Submits recorded dispatches; a batch that is not full, with the read that most likely follows, or else when
+        // JavaScript gets to run again. If it does not know some of their kernels, returns these instead.
         play(dispatches, parameters) {
             this.refuseLoss();
             const words = wordsOf(dispatches);
@@ -175,6 +186,7 @@
             if (unknown.length > 0) {
                 return unknown;
             }
+            this.submit();
             withBytes(parameters, (bytes) => this.device.queue.writeBuffer(this.parameters, 0, bytes));
             const encoder = this.device.createCommandEncoder();
             const pass = encoder.beginComputePass();
@@ -190,7 +202,12 @@
                 pass.dispatchWorkgroups(words[start + GROUPS], words[start + GROUPS + 1], words[start + GROUPS + 2]);
             }
             pass.end();
-            this.device.queue.submit([encoder.finish()]);
+            this.encoder = encoder;
+            if (words.length === BATCH * DISPATCH_WORDS) {
+                this.submit();
+            } else {
+                queueMicrotask(() => this.submit());
+            }
             return undefined;
         }
 
