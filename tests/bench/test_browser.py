@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from lanewise.errors import ArgumentError
-from tests.bench.browser import chromium_page, command, packages
+from tests.bench.browser import chromium_page, command, packages, webgpu
 from tests.bench.browser.table import WEBGPU
 from tests.bench.command import main
 
@@ -51,7 +51,7 @@ def report():
 @pytest.fixture(scope="module")
 def on_webgpu():
     """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
-    return measured("--browser", "--goals", "webgpu", "--peers")
+    return measured("--browser", "--goals", "webgpu", "--peers", *webgpu.JAVASCRIPT)
 
 
 def test_every_contestant_is_right_and_timed(report):
@@ -79,6 +79,30 @@ def test_webgpu_is_measured_on_the_adapter_of_the_browser(on_webgpu):
     assert [row["goal"] for row in on_webgpu["goals"]] == [goal.name for goal in WEBGPU]
     assert all(row["figure"] > 0 for row in on_webgpu["goals"])
     assert on_webgpu["webgpu"].startswith("lanewise ")
+
+
+@pytest.mark.parametrize("name", ["lanewise", *webgpu.JAVASCRIPT])
+def test_every_library_is_right_on_webgpu(on_webgpu, name):
+    details = on_webgpu["goals"][0]["details"]
+    assert details["wrong"] == {}
+    for answer in details["answers"][name]:
+        assert "failure" not in answer
+        assert answer["settings"] in on_webgpu["webgpu"]
+        assert min(answer["first"], *answer["recorded"], *answer["chained"]) > 0
+
+
+def test_the_work_of_every_library_is_counted(on_webgpu):
+    """Libraries that run each operation by itself take 15 dispatches, and one for the sum."""
+    answers = on_webgpu["goals"][0]["details"]["answers"]
+    last = {name: each[-1]["runs"][-1] for name, each in answers.items()}
+    assert {name: run["dispatches"] for name, run in last.items()} == {
+        "lanewise": 2,
+        "jax": 16,
+        "jax_jit": 1,
+        "tfjs": 16,
+        "onnxruntime": 16,
+    }
+    assert all(run["submissions"] >= 1 and run["reads"] == 1 for run in last.values())
 
 
 def test_a_compiled_chain_takes_few_dispatches(on_webgpu):

@@ -1,6 +1,7 @@
 """Tests, without a browser, how answers of the benchmark's web page become rows of the goals table."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tests.bench import goal_report, goals
 from tests.bench.browser import command, webgpu
 from tests.bench.browser.chromium_page import PageError
-from tests.bench.browser.table import BROWSER, DISPATCHES, FIRST, RECORDED, WEBGPU
+from tests.bench.browser.table import BROWSER, CHAIN, DISPATCHES, FIRST, RECORDED, WEBGPU
 from tests.bench.settings import Settings
 
 PEERS = ("numpy", "scipy", "tfjs")
@@ -73,73 +74,108 @@ def test_the_table_counts_firm_goals_and_states_each_reason_once(goal):
     assert text.endswith("firm: 1 of 2 rows; aim: 0")
 
 
-def answer(first, recorded, *dispatches, total=17546.875):
-    """What a program for WebGPU returns."""
-    runs = [{"dispatches": count, "submissions": 1, "readbacks": 1} for count in dispatches]
+def answer(first, recorded, *dispatches, chained=4e6, total=17546.875):
+    """What the page returns for a library on WebGPU."""
+    runs = [{"dispatches": count, "submissions": 1, "reads": 1} for count in dispatches]
     return {
-        "settings": "",
+        "settings": "a library 1.0",
         "first": first,
         "recorded": recorded,
         "runs": runs,
-        "results": [30.0, *(total for _ in runs)],
+        "chained": [chained],
+        "results": [30.0, *(10.0 for _ in recorded), *(total for _ in runs)],
     }
 
 
-OURS = [answer(5e8, [4e3, 3e3], 16, 16, 2), answer(4e8, [5e3], 16, 2, 2)]
+OURS = [answer(5e8, [4e3, 3e3], 16, 16, 2, chained=3e6), answer(4e8, [5e3], 16, 2, 2)]
 
 
-def on_webgpu(pyborch, absent=()):
-    found = {"lanewise": OURS, "pyborch": pyborch}
+def on_webgpu(*absent, **peers):
+    found = {"lanewise": OURS, **peers}
     return {row.goal: row for row in webgpu.rows(WEBGPU, found, frozenset(absent))}
 
 
 def test_rows_of_webgpu_have_the_least_time_and_the_largest_count():
-    rows = on_webgpu([answer(4e10, [8e4], 17, 17, 17)])
+    rows = on_webgpu(pyborch=[answer(4e10, [8e4], 17, 17, 17)], tfjs=[answer(2e8, [9e3, 1e4], 16, 16, 16, chained=2e6)])
     assert rows[RECORDED].measured.value == 3e3
-    assert rows[RECORDED].measured.peers == {"pyborch": 8e4}
+    assert rows[RECORDED].measured.peers == {"pyborch": 8e4, "tfjs": 9e3}
+    assert rows[CHAIN].measured.value == 3e6
+    assert rows[CHAIN].measured.peers == {"pyborch": 4e6, "tfjs": 2e6}
     assert rows[FIRST].measured.value == 4e8
     assert rows[DISPATCHES].measured.value == 2
-    assert rows[DISPATCHES].measured.peers == {"pyborch": 17}
+    assert rows[DISPATCHES].measured.peers == {"pyborch": 17, "tfjs": 16}
     assert rows[DISPATCHES].notes == ("dispatches of each run of the first page: 16, 16, 2",)
     assert all(row.goal.met(row.goal.firm, row.measured) for row in rows.values())
 
 
 def test_a_chain_that_is_not_fused_misses_its_goal():
-    (row,) = webgpu.rows(
-        [DISPATCHES], {"lanewise": [answer(1, [1], 16, 16, 16)], "pyborch": []}, frozenset({"pyborch"})
-    )
+    (row,) = webgpu.rows([DISPATCHES], {"lanewise": [answer(1, [1], 16, 16, 16)]}, frozenset(webgpu.PEERS))
     assert row.measured.value == 16
     assert row.goal.met(row.goal.firm, row.measured) is False
 
 
-def test_a_peer_that_is_wrong_on_webgpu_has_no_figure():
-    rows = on_webgpu([answer(4e10, [8e4], 17, 17, 17, total=3.0)])
+@pytest.mark.parametrize("total", [3.0, math.nan])
+def test_a_peer_that_is_wrong_on_webgpu_has_no_figure(total):
+    rows = on_webgpu(pyborch=[answer(4e10, [8e4], 17, 17, 17, total=total)])
     assert rows[RECORDED].measured.peers == {}
-    assert rows[RECORDED].notes == ("pyborch is WRONG and was not timed (expected 17546.875, got 3.0)",)
+    assert rows[RECORDED].notes == (f"pyborch is WRONG and was not timed (expected 17546.875, got {total})",)
     assert rows[FIRST].goal.met(FIRST.firm, rows[FIRST].measured) is None
 
 
-def test_a_wrong_result_on_webgpu_has_no_figure():
-    found = {"lanewise": [answer(1, [1], 16, 16, 2, total=3.0)]}
-    rows = webgpu.rows(WEBGPU, found, frozenset({"pyborch"}))
+def test_a_peer_that_fails_on_webgpu_is_named_with_the_reason():
+    found = {"lanewise": OURS, "tfjs": [answer(2e8, [9e3], 16, 16, 16), {"failure": "no adapter"}]}
+    rows = webgpu.rows(WEBGPU, found, frozenset())
+    assert all(row.measured.peers == {} for row in rows)
+    assert all("tfjs was not timed (no adapter)" in row.notes for row in rows)
+    assert goal_report.complete(rows)
+    assert webgpu.versions(found) == "a library 1.0; tfjs: no figures (no adapter)"
+
+
+@pytest.mark.parametrize("ours", [answer(1, [1], 16, 16, 2, total=3.0), {"failure": "no adapter"}])
+def test_without_a_right_result_on_webgpu_there_is_no_figure(ours):
+    rows = webgpu.rows(WEBGPU, {"lanewise": [ours]}, frozenset(webgpu.PEERS))
     assert not any(row.measured for row in rows)
     assert not goal_report.complete(rows)
 
 
-def test_a_slow_program_is_not_run_again():
-    calls = []
+class FakeGpuPage:
+    """Stands in for the page: answers for each library from a list, or raises what it finds there."""
 
-    class Slow:
-        def load(self):
-            pass
+    def __init__(self, **answers):
+        self.answers = answers
+        self.calls = []
 
-        def call(self, function, packages, url):
-            calls.append(url)
-            return json.dumps({"first": 1e9 if "lanewise" in url else 1e11})
+    def load(self):
+        pass
 
-    webgpu.answers(Slow(), {"lanewise": ["a"], "pyborch": ["b"]}, 3)
-    assert calls.count("/page/gpu_lanewise.py") == 3
-    assert calls.count("/page/gpu_pyborch.py") == 1
+    def call(self, function, *arguments):
+        self.calls.append((function, *arguments))
+        found = self.answers[arguments[-1].removeprefix("/page/gpu_").removesuffix(".py")]
+        if isinstance(found, Exception):
+            raise found
+        return json.dumps(found)
+
+
+def test_a_slow_or_failing_library_is_not_measured_again():
+    page = FakeGpuPage(lanewise={"first": 1e9}, pyborch={"first": 1e11}, tfjs=PageError("no adapter\nat somewhere"))
+    asked = webgpu.requests(("lanewise", "pyborch", "tfjs"), "/p.zip", {"lanewise": ["a"], "pyborch": ["numpy", "b"]})
+    found = webgpu.answers(page, asked, 3)
+    assert found == {
+        "lanewise": [{"first": 1e9}] * 3,
+        "pyborch": [{"first": 1e11}],
+        "tfjs": [{"failure": "no adapter"}],
+    }
+    assert page.calls[:3] == [
+        ("measurePython", ["a"], "/p.zip", "/page/gpu_lanewise.py"),
+        ("measurePython", ["numpy", "b"], "/p.zip", "/page/gpu_pyborch.py"),
+        ("measureJavaScript", "tfjs"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["lanewise", *webgpu.PEERS])
+def test_every_library_on_webgpu_has_its_program(name):
+    suffix = "mjs" if name in webgpu.JAVASCRIPT else "py"
+    assert (Path(command.__file__).parent / "page" / f"gpu_{name}.{suffix}").is_file()
 
 
 def test_every_pinned_peer_has_a_checksum():

@@ -83,12 +83,13 @@ def run(names: Sequence[str], settings: Settings) -> int:
     chromium_page.require()
     on_cpu = [goal for goal in chosen if goal not in WEBGPU]
     on_gpu = [goal for goal in chosen if goal in WEBGPU]
-    served = _served(peers if on_cpu else (), settings.wheel)
+    javascript = {*(JAVASCRIPT if on_cpu else ()), *(webgpu.JAVASCRIPT if on_gpu else ())}
+    served = _served(settings.wheel, needs_npm=not javascript.isdisjoint(peers))
     tables = [_on_cpu(on_cpu, served, [name for name in peers if name in PEERS], settings)] if on_cpu else []
     tables += [_on_gpu(on_gpu, served, [name for name in peers if name in webgpu.PEERS], settings)] if on_gpu else []
     whole = Table(
         [row for table in tables for row in table.rows],
-        [name for table in tables for name in table.columns],
+        list(dict.fromkeys(name for table in tables for name in table.columns)),
         list(dict.fromkeys(line for table in tables for line in table.heading)),
         {name: fact for table in tables for name, fact in table.about.items()},
         f"in Chromium with Pyodide {PYODIDE} on {machine.short_cpu_name()}",
@@ -125,13 +126,18 @@ def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settin
 
 
 def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    pyborch = _pyborch(served.pyodide.parent) if peers else None
-    folders = served.folders() if pyborch is None else {**served.folders(), "pypi": pyborch.parent}
-    programs = webgpu.programs(served.wheel, pyborch)
+    needed = {webgpu.OURS: [f"/dist/{served.wheel.name}"]}
+    folders = served.folders()
+    if webgpu.PYBORCH in peers:
+        pyborch = _pyborch(served.pyodide.parent)
+        folders["pypi"] = pyborch.parent
+        needed[webgpu.PYBORCH] = ["numpy", f"/pypi/{pyborch.name}"]
+    programs = f"/limits/{pack_programs(compile_limits.FOLDER).name}"
     print(", ".join(_names(chosen)), file=sys.stderr, flush=True)
     with chromium_page.opened(folders, webgpu=True) as page:
-        found = webgpu.answers(page, programs, settings.repeats)
-    versions = "; ".join(each[0]["settings"] for each in found.values())
+        asked = webgpu.requests((webgpu.OURS, *peers), programs, needed)
+        found = webgpu.answers(page, asked, settings.repeats)
+    versions = webgpu.versions(found)
     heading = _heading(f"WebGPU: {versions}", as_json=settings.as_json)
     rows = webgpu.rows(chosen, found, frozenset(webgpu.PEERS).difference(peers))
     return Table(rows, peers, heading, {"webgpu": versions})
@@ -142,7 +148,7 @@ def _names(chosen: Sequence[Goal]) -> list[str]:
 
 
 def _peers(names: Sequence[str] | None) -> Sequence[str]:
-    offered = (*PEERS, *webgpu.PEERS)
+    offered = tuple(dict.fromkeys((*PEERS, *webgpu.PEERS)))
     if names is None:
         return offered
     if unknown := sorted(set(names) - set(offered)):
@@ -150,11 +156,10 @@ def _peers(names: Sequence[str] | None) -> Sequence[str]:
     return tuple(dict.fromkeys(names))
 
 
-def _served(peers: Sequence[str], wheel: Path | None) -> Served:
+def _served(wheel: Path | None, *, needs_npm: bool) -> Served:
     try:
         wheel = wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
         pyodide = pyodide_fixture.fetch(PYODIDE)
-        needs_npm = bool(set(peers) & set(JAVASCRIPT))
         return Served(wheel, compile_limits.build(), pyodide, _npm(pyodide.parent) if needs_npm else None)
     except (build.WheelError, BuildError, pyodide_fixture.FixtureError) as error:
         raise ArgumentError(f"bench: {error}") from None

@@ -42,8 +42,9 @@ RECORDED = Goal(
 DISPATCHES = Goal("webgpu: 15 operations and a sum, dispatches", COUNT, (Reach(3),), (Reach(2),))
 SUBMISSIONS = Goal("webgpu: 15 operations and a sum, submissions", COUNT, (Reach(1),), (Reach(1),))
 READS = Goal("webgpu: 15 operations and a sum, reads", COUNT, (Reach(1),), (Reach(1),))
+CHAIN = Goal("webgpu: 15 operations and a sum", MILLISECONDS, (Against(("pyborch",)),), ())
 FIRST = Goal("webgpu: import and first number", MILLISECONDS, (Against(("pyborch",), 4),), ())
-WEBGPU: tuple[Goal, ...] = (RECORDED, DISPATCHES, SUBMISSIONS, READS, FIRST)
+WEBGPU: tuple[Goal, ...] = (RECORDED, DISPATCHES, SUBMISSIONS, READS, CHAIN, FIRST)
 
 BROWSER: tuple[Goal, ...] = (
     *(_matmul(edge, (Against(("tfjs", "onnxruntime")),), (Reach(48),)) for edge in (64, 128)),

@@ -2,7 +2,7 @@
 // cross-origin isolated, so there is one thread.
 import { defaultDevice, init, jit, lax, nn, numpy as np } from "/npm/@jax-js/jax/dist/index.js";
 
-const VERSION = "0.1.25"; // as in package.json; the package does not export its version
+export const VERSION = "0.1.25"; // as in package.json; the package does not export its version
 
 const FUNCTIONS = {
     matmul: () => (a, b) => np.matmul(a, b),

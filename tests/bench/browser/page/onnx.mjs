@@ -1,5 +1,4 @@
-// Writes an ONNX model of one node as protocol buffers (onnx.proto, IR 9, opset 20): inputs x0, x1, ..., constants
-// w0, w1, ..., output y. Field numbers are those of onnx.proto.
+// Writes ONNX models as protocol buffers (onnx.proto, IR 9, opset 20). Field numbers are those of onnx.proto.
 const FLOAT = 1;
 const INT64 = 7;
 const ATTRIBUTE = { int: 2, string: 3, ints: 7 };
@@ -54,24 +53,40 @@ function value(field, name, shape) {
     return message(field, text(1, name), message(2, message(1, number(1, FLOAT), ...dimensions)));
 }
 
-// Returns the bytes of a model. The first argument describes its node: type, attributes and, only for reductions, axes,
-// which ONNX passes as an input.
-export function model({ type, attributes, axes }, inputs, constants) {
-    const names = [...inputs.map((_, i) => `x${i}`), ...constants.map((_, i) => `w${i}`)];
-    const initializers = constants.map(({ data, shape }, i) =>
-        tensor(`w${i}`, FLOAT, shape, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
-    );
-    if (axes !== undefined) {
-        names.push("axes");
-        initializers.push(tensor("axes", INT64, [1], new Uint8Array(BigInt64Array.of(BigInt(axes)).buffer)));
-    }
-    const node = [...names.map((name) => text(1, name)), text(2, "y"), text(4, type)];
-    const graph = [
-        message(1, ...node, ...Object.entries(attributes).map(attribute)),
-        text(2, type),
-        ...initializers,
-        ...inputs.map(({ shape }, i) => value(11, `x${i}`, shape)),
-        value(12, "y", null),
+const bytesOf = ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+
+// Returns the bytes of a model. Nodes have a type, names of inputs, the name of their output, and attributes; inputs of
+// the model a name and a shape; constants also data. All numbers are float32, except constants that are BigInt64Array.
+export function graph(nodes, inputs, constants, output) {
+    const content = [
+        ...nodes.map(({ type, inputs, output, attributes }) =>
+            message(
+                1,
+                ...inputs.map((name) => text(1, name)),
+                text(2, output),
+                text(4, type),
+                ...Object.entries(attributes).map(attribute),
+            ),
+        ),
+        text(2, "graph"),
+        ...constants.map((constant) => {
+            const type = constant.data instanceof BigInt64Array ? INT64 : FLOAT;
+            return tensor(constant.name, type, constant.shape, bytesOf(constant));
+        }),
+        ...inputs.map(({ name, shape }) => value(11, name, shape)),
+        value(12, output, null),
     ];
-    return joined([number(1, 9), message(7, ...graph), message(8, text(1, ""), number(2, 20))]);
+    return joined([number(1, 9), message(7, ...content), message(8, text(1, ""), number(2, 20))]);
+}
+
+// Returns the bytes of a model of one node: inputs x0, x1, ..., constants w0, w1, ..., output y. The first argument
+// describes the node: type, attributes and, only for reductions, axes, which ONNX passes as an input.
+export function model({ type, attributes, axes }, inputs, constants) {
+    const fed = inputs.map(({ shape }, i) => ({ name: `x${i}`, shape }));
+    const given = constants.map((constant, i) => ({ ...constant, name: `w${i}` }));
+    if (axes !== undefined) {
+        given.push({ name: "axes", shape: [1], data: BigInt64Array.of(BigInt(axes)) });
+    }
+    const names = [...fed, ...given].map(({ name }) => name);
+    return graph([{ type, inputs: names, output: "y", attributes }], fed, given, "y");
 }

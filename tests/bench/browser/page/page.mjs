@@ -1,9 +1,12 @@
 // The page that everything is measured in. It loads Pyodide with the wheel and this benchmark's Python files, the peers
 // (other libraries), and the modules of limits.c. chromium_page.py calls the functions of the global object
-// `lanewise`. Everything but imports is timed by lanewise/timing.py.
+// `lanewise`. Everything is timed by lanewise/timing.py, except imports and what gpu.py and gpu.mjs measure.
+import { counters } from "./counters.mjs";
+import { measured } from "./gpu.mjs";
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
+const LIMIT = 300e3; // milliseconds for all measurements of a library on WebGPU
 
 async function pyodideWith(packages) {
     const pyodide = await loadPyodide({ indexURL: "/pyodide/", stdout: console.log, stderr: console.log });
@@ -30,11 +33,27 @@ import ${name}
 `);
 }
 
-// Starts a new Pyodide with these packages, and runs a program that may wait for the GPU. Returns its last value.
-async function program(packages, url) {
+async function unpack(pyodide, programs) {
+    pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
+    pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
+}
+
+// Throws if there is no result in time: Playwright would wait for it without end.
+function limited(work) {
+    const late = (_, reject) => setTimeout(() => reject(new Error(`no result within ${LIMIT / 1000} s`)), LIMIT);
+    return Promise.race([work, new Promise(late)]);
+}
+
+// Measures a Python library on WebGPU: starts a new Pyodide with these packages and the benchmark's Python files, and
+// runs a program there, which may wait for the GPU. Returns its last value.
+async function ran(packages, programs, url) {
     const pyodide = await pyodideWith(packages);
+    await unpack(pyodide, programs);
     return pyodide.runPythonAsync(await (await fetch(url)).text(), { filename: url });
 }
+
+const measurePython = (...given) => limited(ran(...given));
+const measureJavaScript = (name) => limited(measured(name));
 
 // Loads the peers (other libraries) of these names. One that cannot start gets a `failure`: why it is not timed.
 async function opened(names) {
@@ -64,8 +83,7 @@ async function limits(urls) {
 // Loads Pyodide, the wheel, the peers and the modules of limits.c, and returns what describe() in inside.py returns.
 async function start({ wheel, programs, packages, peers, limitUrls }) {
     const pyodide = await pyodideWith([...packages, wheel]);
-    pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
-    pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
+    await unpack(pyodide, programs);
     pyodide.registerJsModule("lanewise_page", { peers: await opened(peers), limits: await limits(limitUrls) });
     const source = await (await fetch("/page/inside.py")).text();
     pyodide.runPython(source, { filename: "inside.py" });
@@ -76,4 +94,4 @@ async function start({ wheel, programs, packages, peers, limitUrls }) {
     return lanewise.describe();
 }
 
-globalThis.lanewise = { start, importTime, program };
+globalThis.lanewise = { start, importTime, measurePython, measureJavaScript, counters };

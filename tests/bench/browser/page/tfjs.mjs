@@ -1,13 +1,5 @@
 // TensorFlow.js with its WASM backend, whose kernels have finished when a call returns.
-function script(url) {
-    return new Promise((resolve, reject) => {
-        const element = document.createElement("script");
-        element.src = url;
-        element.onload = resolve;
-        element.onerror = () => reject(new Error(`${url} does not load`));
-        document.head.append(element);
-    });
-}
+import { script } from "./script.mjs";
 
 const nhwc = (x) => tf.transpose(x, [0, 2, 3, 1]);
 
