@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentTypeError, BackendError, describe
 
-__all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "parse_backend"]
+__all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "backend_of", "parse_backend", "place_of"]
 
 
 class Backend(StrEnum):
@@ -138,6 +138,20 @@ def parse_backend(name: Backend | str) -> Request:
     if key in _THROUGH_WEBGPU:
         return Request(key, (Backend.WGPU,), _THROUGH_WEBGPU[key], _VENDOR.get(key, ""))
     raise BackendError(f"expected a backend, got {name!r}; give one of {_names()}")
+
+
+def place_of(backend: Backend, number: int) -> str:
+    """Returns the extension's name of a backend's device with this number.
+
+    >>> place_of(Backend.WGPU, 0), place_of(Backend.WGPU, 1)
+    ('wgpu', 'wgpu:1')
+    """
+    return f"{backend}:{number}" if number else backend.value
+
+
+def backend_of(place: str) -> Backend:
+    """Returns the backend of a device that place_of() has named."""
+    return Backend(place.partition(":")[0])
 
 
 def _normalize_spelling(name: str) -> str:

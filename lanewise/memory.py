@@ -43,7 +43,7 @@ def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
     """
     from lanewise import selection
 
-    name = None if device is None else selection.open_backend(device).value
+    name = None if device is None else selection.open_place(device)
     return dict(zip(_STATS, _ext.memory_stats(name), strict=True))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lanewise import _ext, placement, printing, selection
 from lanewise._ext import Tensor
-from lanewise.backend import Backend
+from lanewise.backend import Backend, backend_of
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError, BackendUnavailableError, LanewiseError, describe, named
 
@@ -23,12 +23,12 @@ __all__ = ["METHODS", "MISSING"]
 
 def backend(self: Tensor) -> Backend:
     """The backend that computes with this tensor."""
-    return Backend(self._backend_name)
+    return backend_of(self._backend_name)
 
 
 def backend_type(self: Tensor) -> Backend:
     """Returns the backend that computes with this tensor, as the property `backend` does."""
-    return Backend(self._backend_name)
+    return backend_of(self._backend_name)
 
 
 def device(self: Tensor) -> str:
@@ -44,13 +44,13 @@ def to(self: Tensor, backend: Backend | str, /) -> Tensor:
     >>> lw.ones(2).to("scalar")
     Tensor([1., 1.], backend=scalar)
     """
-    return placement.move(self, selection.open_backend(backend))
+    return placement.move(self, selection.open_place(backend))
 
 
 @named("to_backend")
 def to_backend(self: Tensor, backend: Backend | str, /) -> Tensor:
     """Returns this tensor placed on a backend; an alias of `to`."""
-    return placement.move(self, selection.open_backend(backend))
+    return placement.move(self, selection.open_place(backend))
 
 
 @named("to_device")
@@ -104,7 +104,7 @@ async def numpy_array_async(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     >>> asyncio.run(lw.arange(3).numpy_async())
     array([0, 1, 2], dtype=int32)
     """
-    if sys.platform == "emscripten" and Backend(self._backend_name).is_gpu:
+    if sys.platform == "emscripten" and backend_of(self._backend_name).is_gpu:
         from lanewise.webgpu import browser
 
         try:

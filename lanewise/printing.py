@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from lanewise import dtypes, selection
+from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.arguments import to_int
 from lanewise.errors import ArgumentTypeError, named
@@ -107,8 +107,8 @@ def tensor_repr(tensor: Tensor) -> str:
         extras.append(f"shape={tensor.shape}")
     if tensor.size == 0 or tensor.dtype not in (dtypes.bool, dtypes.int32, dtypes.float32):
         extras.append(f"dtype={tensor.dtype}")
-    if tensor.backend is not selection.default_backend():
-        extras.append(f"backend={tensor.backend}")
+    if (place := tensor._backend_name) != _ext.default_backend():
+        extras.append(f"backend={place}")
     prefix = "Tensor("
     text = prefix + _format_elements(tensor, ", ", len(prefix), options.linewidth - 1)
     if not extras:

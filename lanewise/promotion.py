@@ -13,9 +13,8 @@ from time import perf_counter_ns
 from typing import Any, Final
 
 from lanewise import _ext, calibration, placement, registry, selection, threads
-from lanewise.backend import GPU_BACKENDS, Backend
+from lanewise.backend import GPU_BACKENDS, Backend, backend_of, place_of
 from lanewise.calibration import GpuTimes
-from lanewise.devices import DeviceInfo
 from lanewise.errors import LanewiseError
 
 __all__ = ["least_product", "measured", "open_promoted", "summary"]
@@ -43,18 +42,22 @@ def measured(host: Backend) -> GpuTimes | None:
     with suppress(LanewiseError):
         was_open = any(map(registry.is_open, GPU_BACKENDS))
         start = perf_counter_ns()
-        gpu = selection.open_backend("gpu")
+        gpu = selection.open_place("gpu")
         placement.move(_ext.exp(placement.move(_ext.rand((1,), seed=0), gpu)), host)
         opening = OPENING if was_open else float(perf_counter_ns() - start)
-        return _measured_on(gpu, registry.devices(gpu)[registry.open_index(gpu)], host, opening)
+        return _measured_on(gpu, host, opening)
     return None
 
 
-def _measured_on(gpu: Backend, device: DeviceInfo, host: Backend, opening: float) -> GpuTimes:
+def _measured_on(gpu: str, host: Backend, opening: float) -> GpuTimes:
+    """Returns the times of an open GPU, given by its place."""
     from lanewise.timing import Contestant, measure
 
+    backend = backend_of(gpu)
+    (device,) = (each for each in registry.devices(backend) if place_of(backend, each.index) == gpu)
+
     def wait(_: object) -> None:
-        _ext.synchronize(gpu.value)
+        _ext.synchronize(gpu)
 
     element, block = (placement.move(_ext.rand((size,), seed=0), host) for size in (1, COPIED_BYTES // 4))
     moved = placement.move(block, gpu)
@@ -74,7 +77,7 @@ def _measured_on(gpu: Backend, device: DeviceInfo, host: Backend, opening: float
     timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS, warm_seconds=WARM_SECONDS)
     times = {timing.name: timing.minimum for timing in timings}
     return GpuTimes(
-        backend=gpu,
+        backend=backend,
         adapter=device.name,
         driver=device.driver,
         threads=threads.get_num_threads(),
@@ -86,17 +89,16 @@ def _measured_on(gpu: Backend, device: DeviceInfo, host: Backend, opening: float
     )
 
 
-def open_promoted() -> bool:
-    """Opens the GPU that the calibration measured. Returns whether it is open; if not, warns and says why."""
+def open_promoted() -> str | None:
+    """Opens the GPU that the calibration measured, and returns its place. If it cannot be used, warns and says why."""
     times = selection.gpu_times_in_use()
     if times is None:
-        return False
+        return None
     try:
         found = registry.devices(times.backend)
         measured_on = [each for each in found if (each.name, each.driver) == (times.adapter, times.driver)]
         if measured_on:
-            registry.ensure_open(times.backend, measured_on[0])
-            return True
+            return registry.ensure_open(times.backend, measured_on[0])
         reason = f"the devices are now {', '.join(map(str, found)) or registry.missing(times.backend)}"
     except LanewiseError as error:
         reason = str(error)
@@ -105,7 +107,7 @@ def open_promoted() -> bool:
             f"lanewise: calls stay on the CPU, and do not move to {times.adapter}, which lw.calibrate() measured: "
             f"{reason}; measure again, or remove the measurement with lw.reset_calibration()"
         )
-    return False
+    return None
 
 
 def summary() -> str:

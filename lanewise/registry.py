@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from lanewise import _ext, libraries
-from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
+from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend, place_of
 from lanewise.devices import DeviceInfo, Unsettled
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, DeviceError, LibraryError, named
 
 __all__ = [
     "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
-    "missing", "named_in_errors", "open_index", "opens", "prepare", "refusal", "register", "reopen", "switch",
+    "missing", "named_in_errors", "open_numbers", "opens", "prepare", "refusal", "register", "reopen",
+    "switch",
 ]  # fmt: skip
 
 
@@ -40,6 +41,8 @@ class Provider(Protocol):
         """Makes the backend usable, on the first device if `device` is None."""
         ...
 
+
+MAX_ADAPTERS: Final = 8  # that a process can use: LW_MAX_ADAPTERS of the extension
 
 # Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (lanewise.h) and to its name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
@@ -218,7 +221,7 @@ _providers: dict[Backend, Provider] = {
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backend; None: its first device
+_opened: dict[Backend, list[int]] = {}  # the numbers of the open devices of each backend, in the order of opening
 _refusals: dict[Backend, dict[int, str]] = {}  # why devices could not be opened, by their numbers
 _lock = threading.RLock()
 
@@ -263,7 +266,7 @@ async def prepare(backend: Backend, *, opening: bool) -> None:
         try:
             await provider.prepare(opening=opening)
         except DeviceError as error:
-            _refuse(backend, None, error)
+            _refusals.setdefault(backend, {})[0] = str(error)
             raise
 
 
@@ -309,47 +312,34 @@ def devices(backend: Backend) -> tuple[DeviceInfo, ...]:
     return tuple(device._replace(reason=refusals.get(device.index)) for device in found)
 
 
-def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
-    """Opens a backend unless it is open, on its first device if `device` is None."""
+def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> str:
+    """Opens a backend on a device unless it is open there, on its first device if `device` is None. Returns the place:
+    the extension's name of the device."""
     with _lock:
-        if backend in _opened:
-            if device is not None and device.index != (index := open_index(backend)):
-                raise BackendError(
-                    f"already open on device {index}, and a process uses one device per backend at a time; "
-                    f'lw.reset("{backend}:{device.index}") changes to {device.name}, and loses the tensors on device '
-                    f"{index}",
-                    operation=backend,
+        number = device.index if device else 0
+        if number not in _opened.get(backend, []):
+            reason = missing(backend)
+            if reason:
+                raise BackendUnavailableError(reason, operation=backend)
+            if number >= MAX_ADAPTERS:
+                raise BackendUnavailableError(
+                    f"expected a device below {MAX_ADAPTERS}, got {number}", operation=backend
                 )
-            return
-        reason = missing(backend)
-        if reason:
-            raise BackendUnavailableError(reason, operation=backend)
-        _open(backend, device)
+            _open(backend, device, number)
+        return place_of(backend, number)
 
 
-def _open(backend: Backend, device: DeviceInfo | None) -> None:
+def _open(backend: Backend, device: DeviceInfo | None, number: int) -> None:
     """Opens a backend. If its device refuses, notes the reason for lw.backends()."""
     try:
         _providers[backend].open(device)
     except DeviceError as error:
         if not is_pending(backend):  # otherwise, prepare() is what asks for the device
-            _refuse(backend, device, error)
+            _refusals.setdefault(backend, {})[number] = str(error)
         raise
-    _refusals.get(backend, {}).pop(_index(device), None)
-    _opened[backend] = device
-
-
-def _refuse(backend: Backend, device: DeviceInfo | None, error: DeviceError) -> None:
-    _refusals.setdefault(backend, {})[_index(device)] = str(error)
-
-
-def _index(device: DeviceInfo | None) -> int:
-    return device.index if device else 0
-
-
-def open_index(backend: Backend) -> int:
-    """Returns the number of the device that an open backend uses."""
-    return _index(_opened[backend])
+    _refusals.get(backend, {}).pop(number, None)
+    numbers = _opened.setdefault(backend, [])
+    numbers += [number] if number not in numbers else []
 
 
 def is_open(backend: Backend) -> bool:
@@ -357,10 +347,16 @@ def is_open(backend: Backend) -> bool:
     return backend in _opened
 
 
+def open_numbers(backend: Backend) -> list[int]:
+    """Returns the numbers of the open devices of a backend, in the order in which they were opened."""
+    return _opened.get(backend, [])
+
+
 def reopen(backend: Backend, device: DeviceInfo | None = None) -> None:
-    """Opens a new device for a GPU backend that is open, in place of the one that it has: on the same hardware if
-    `device` is None. Tries again if the backend is not open because a device refused."""
+    """Opens a GPU's device again, the first if `device` is None, in place of the one that it has. Tries again if the
+    device is not open because it refused."""
     with _lock:
-        if not backend.is_gpu or not (backend in _opened or _refusals.get(backend)):
-            raise BackendError(f"expected a GPU backend that is open, got {backend}")
-        _open(backend, device or _opened.get(backend))
+        number = device.index if device else 0
+        if not backend.is_gpu or (number not in _opened.get(backend, []) and number not in _refusals.get(backend, {})):
+            raise BackendError(f"expected a GPU backend that is open, got {place_of(backend, number)}")
+        _open(backend, device, number)

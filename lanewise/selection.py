@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ContextDecorator
+from contextlib import ContextDecorator, suppress
 from types import TracebackType
 
 from lanewise import _ext, calibration, memory, registry, threads
-from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, parse_backend
+from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, backend_of, parse_backend, place_of
 from lanewise.calibration import Calibration, GpuTimes
 from lanewise.devices import DeviceInfo
 from lanewise.errors import (
@@ -30,7 +30,7 @@ from lanewise.errors import (
 
 __all__ = [
     "available", "calibration_in_use", "default_backend", "finish", "follow", "gpu_times_in_use", "init_backend",
-    "initialize", "open_backend", "reset", "set_backend_priority", "strict_backends", "use_backend",
+    "initialize", "open_backend", "open_place", "reset", "set_backend_priority", "strict_backends", "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -62,7 +62,7 @@ def _initialize() -> None:
     _set_calibration(calibration.load())
     name = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
     _is_named = parse_backend(name).name != "auto"
-    _set_default(open_backend(name) if _is_named else _first_that_opens())
+    _set_default(open_place(name) if _is_named else _first_that_opens())
 
 
 def follow(result: Calibration | None) -> None:
@@ -94,7 +94,7 @@ def _set_promotion() -> None:
         _ext.set_promotion()
         return
     _ext.set_promotion(
-        *(times.backend.value, times.threads, times.opening, times.latency, times.upload, times.download),
+        *(times.threads, times.opening, times.latency, times.upload, times.download),
         tuple((name, *rates) for name, rates in times.rates.items()),
     )
 
@@ -152,17 +152,19 @@ def available(request: Request) -> list[Backend]:
 
 
 def open_backend(name: Backend | str) -> Backend:
-    """Opens and returns the best backend for a name. If the name stands for several, skips GPUs that refuse to open."""
+    """Opens and returns the best backend for a name, as open_place() does."""
+    return backend_of(open_place(name))
+
+
+def open_place(name: Backend | str) -> str:
+    """Opens the best backend for a name, and returns the place: the extension's name of the device. If the name stands
+    for several backends, skips GPUs that refuse to open."""
     request = parse_backend(name)
     *others, last = available(request)
     for backend in others:
-        try:
-            registry.ensure_open(backend, _adapter(request, backend))
-        except DeviceError:
-            continue
-        return backend
-    registry.ensure_open(last, _adapter(request, last))
-    return last
+        with suppress(DeviceError):
+            return registry.ensure_open(backend, _adapter(request, backend))
+    return registry.ensure_open(last, _adapter(request, last))
 
 
 @named("init_backend")
@@ -184,8 +186,8 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 
 @named("reset")
 def reset(backend: Backend | str) -> Backend:
-    """Opens a GPU backend again, after its device was lost, or on another one: `lw.reset("wgpu:1")`. What the tensors
-    on it held is lost, too. `await lw.reset(...)` works on every platform, as with init_backend().
+    """Opens a GPU backend again, after its device was lost; `lw.reset("wgpu:1")` names one of several devices. What the
+    tensors on it held is lost, too. `await lw.reset(...)` works on every platform, as with init_backend().
 
     >>> import lanewise as lw
     >>> lw.reset("scalar")
@@ -246,10 +248,12 @@ def synchronize(backend: Backend | str | None = None) -> None:
     >>> import lanewise as lw
     >>> lw.synchronize()
     """
-    chosen = [available(parse_backend(backend))[0]] if backend is not None else list(GPU_BACKENDS)
+    request = parse_backend("gpu" if backend is None else backend)
+    chosen = request.candidates if backend is None else available(request)[:1]
     for each in chosen:
-        if registry.is_open(each):
-            _ext.synchronize(each.value)
+        for number in registry.open_numbers(each):
+            if request.number in (None, number):
+                _ext.synchronize(place_of(each, number))
 
 
 @named("set_backend_priority")
@@ -280,8 +284,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     try:
         usable = available(Request(" > ".join(order), tuple(order)))
         hosts = [backend for backend in usable if not backend.is_gpu]
-        default = (hosts or usable)[0]
-        registry.ensure_open(default)
+        default = registry.ensure_open((hosts or usable)[0])
     except BaseException:
         _priority = previous
         raise
@@ -307,10 +310,11 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
     @named("use_backend")
     def __init__(self, backend: Backend | str) -> None:
         automatic = parse_backend(backend).name == "auto"
-        self.backend = Backend.AUTO if automatic else open_backend(backend)
+        self._place = None if automatic else open_place(backend)
+        self.backend = Backend.AUTO if self._place is None else backend_of(self._place)
 
     def __enter__(self) -> Backend:
-        _ext.push_backend(None if self.backend is Backend.AUTO else self.backend.value)
+        _ext.push_backend(self._place)
         return self.backend
 
     def __exit__(
@@ -343,10 +347,10 @@ class strict_backends:  # noqa: N801 (it reads as a verb)
         _ext.set_strict_backends(self._previous)
 
 
-def _set_default(backend: Backend) -> None:
+def _set_default(place: str) -> None:
     global _default
-    _ext.set_default_backend(backend.value)
-    _default = backend
+    _ext.set_default_backend(str(place))
+    _default = backend_of(place)
     _set_promotion()
 
 
@@ -370,9 +374,8 @@ def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
     if not backend.is_gpu or not (request.api or request.number is not None or len(request.candidates) > 1):
         return None
     suitable = [device for device in registry.devices(backend) if _suits(request, device)]
-    if registry.is_open(backend) and any(device.index == registry.open_index(backend) for device in suitable):
-        return None  # the one in use
-    return min(suitable, key=lambda device: device.software, default=None)
+    in_use = registry.open_numbers(backend)
+    return min(suitable, key=lambda device: (device.index not in in_use, device.software), default=None)
 
 
 def _unsuitable(request: Request, backend: Backend) -> str:

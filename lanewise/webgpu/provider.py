@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lanewise import _ext, registry
+from lanewise.backend import Backend, place_of
 from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
 
@@ -20,9 +21,12 @@ _TYPES: Final = {
     "CPU": "software",
 }  # fmt: skip
 
+# Bytes of freed memory that are kept if the adapter has memory of its own, whose size WebGPU does not tell; otherwise, a
+# sixteenth of the CPU's. When memory runs out, freed memory is given back first.
+CACHE_LIMIT: Final = 4 * GIGABYTE
 
 _listed_in = 0  # the process that first listed the adapters
-_player: Any = None  # that of the device in use
+_players: dict[int, Any] = {}  # those of the devices in use, by the numbers of the adapters
 
 
 def missing() -> str:
@@ -49,16 +53,17 @@ def devices() -> Sequence[DeviceInfo]:
 
 def open(device: DeviceInfo | None) -> None:
     """Opens a device on an adapter, the first one if `device` is None. Closes the device that it replaces."""
-    global _player
-    before = _player
+    number = device.index if device else 0
+    before = _players.get(number)
     player, budget, cache_limit = _open_in_browser() if sys.platform == "emscripten" else _open_on_desktop(device)
-    if _player is not before:  # another task opened a device while this one waited for the browser
+    if _players.get(number) is not before:  # another task opened a device while this one waited for the browser
         player.close()
         return
-    _ext.open_webgpu(player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
+    place = place_of(Backend.WGPU, number)
+    _ext.open_webgpu(place, player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
     if before:
         before.close()
-    _player = player
+    _players[number] = player
 
 
 def is_pending() -> bool:
@@ -82,7 +87,7 @@ def _open_in_browser() -> tuple[Any, int, int]:
     """Returns a new player, the limit of its memory, and that of freed memory that is kept."""
     from lanewise.webgpu import browser
 
-    return browser.open_player(), min(_budget(), browser.MAX_BUFFER), browser.CACHE_LIMIT
+    return browser.open_player(), min(_budget(0), browser.MAX_BUFFER), browser.CACHE_LIMIT
 
 
 def _open_on_desktop(device: DeviceInfo | None) -> tuple[Any, int, int]:
@@ -93,7 +98,8 @@ def _open_on_desktop(device: DeviceInfo | None) -> tuple[Any, int, int]:
     if _listed_in != os.getpid():
         raise DeviceError("this process is a fork of one that uses wgpu, whose drivers do not survive that; spawn it")
     adapter = found[device.index if device else 0]
-    return Player(adapter), _budget(), _cache_limit(adapter)
+    shared = _describe(0, adapter).total_memory
+    return Player(adapter), _budget(shared), shared // 16 if shared else CACHE_LIMIT
 
 
 def _adapters() -> list[Any]:
@@ -137,20 +143,14 @@ def _hyphenated(name: str) -> str:
     return re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
-def _cache_limit(adapter: Any) -> int:
-    """Returns how many bytes of freed memory are kept: a sixteenth of the memory if the adapter shares the CPU's, else
-    4 GiB, because WebGPU does not tell the size. When memory runs out, freed memory is given back first."""
-    total = _describe(0, adapter).total_memory
-    return total // 16 if total else 4 * GIGABYTE
-
-
 @named("LANEWISE_WGPU_MEMORY")
-def _budget() -> int:
-    """Returns the number of bytes that tensors on WebGPU may use, 0 for no limit but the device's."""
+def _budget(shared: int) -> int:
+    """Returns the number of bytes that tensors on WebGPU may use, 0 for no limit but the device's. By default, that is
+    the size of the memory that the adapter shares with the CPU: systems grant more, until a process uses it."""
     text = os.environ.get("LANEWISE_WGPU_MEMORY", "").strip()
     if text and not (text.isdecimal() and len(text) < 19 and int(text)):
         raise ArgumentError(f"expected a positive number of bytes, got {text!r:.60}")
-    return int(text or 0)
+    return int(text or shared)
 
 
 def _fuses() -> bool:

@@ -14,10 +14,11 @@ int lw_has_devices;
 int lw_strict_backends;
 
 static const char *const names[LW_BACKEND_COUNT] = {
-    [LW_BACKEND_CUDA] = "cuda",       [LW_BACKEND_WGPU] = "wgpu",
-    [LW_BACKEND_AVX512] = "avx512",   [LW_BACKEND_AVX2] = "avx2",
-    [LW_BACKEND_AVX] = "avx",         [LW_BACKEND_SSE2] = "sse2",
-    [LW_BACKEND_NEON] = "neon",       [LW_BACKEND_RELAXED_SIMD] = "relaxed_simd",
+    [LW_BACKEND_CUDA] = "cuda",       [LW_BACKEND_WGPU] = "wgpu",       [LW_BACKEND_WGPU + 1] = "wgpu:1",
+    [LW_BACKEND_WGPU + 2] = "wgpu:2", [LW_BACKEND_WGPU + 3] = "wgpu:3", [LW_BACKEND_WGPU + 4] = "wgpu:4",
+    [LW_BACKEND_WGPU + 5] = "wgpu:5", [LW_BACKEND_WGPU + 6] = "wgpu:6", [LW_BACKEND_WGPU + 7] = "wgpu:7",
+    [LW_BACKEND_AVX512] = "avx512",   [LW_BACKEND_AVX2] = "avx2",       [LW_BACKEND_AVX] = "avx",
+    [LW_BACKEND_SSE2] = "sse2",       [LW_BACKEND_NEON] = "neon",       [LW_BACKEND_RELAXED_SIMD] = "relaxed_simd",
     [LW_BACKEND_SIMD128] = "simd128", [LW_BACKEND_SCALAR] = "scalar",
 };
 

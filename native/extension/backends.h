@@ -6,11 +6,14 @@
 #include "pyabi.h"
 #include "visibility.h"
 
-/* Backends, highest priority first; backends.c has their names. */
+enum { LW_MAX_ADAPTERS = 8 }; /* of WebGPU that a process can use */
+
+/* Backends, highest priority first; backends.c has their names. Each adapter of WebGPU is one here, LW_BACKEND_WGPU
+ * plus its number, called "wgpu", "wgpu:1" and so on; for users, they are one backend with several devices. */
 typedef enum lw_backend {
     LW_BACKEND_CUDA,
     LW_BACKEND_WGPU,
-    LW_BACKEND_AVX512,
+    LW_BACKEND_AVX512 = LW_BACKEND_WGPU + LW_MAX_ADAPTERS,
     LW_BACKEND_AVX2,
     LW_BACKEND_AVX,
     LW_BACKEND_SSE2,

@@ -25,14 +25,13 @@ typedef struct rate {
 int lw_promotes;
 
 static struct {
-    int backend;
     int threads;             /* with more, the CPU is faster than measured */
     double opening;          /* nanoseconds */
     double latency;          /* nanoseconds, of a call with one element, and its copies */
     double upload, download; /* nanoseconds per byte */
     rate rates[LW_KIND_COUNT];
-    double missed;  /* nanoseconds that earlier calls would have saved on the GPU */
-    int is_checked; /* whether the GPU is open, and is the one that was measured */
+    double missed; /* nanoseconds that earlier calls would have saved on the GPU */
+    int backend;   /* that of the GPU that was measured, once it is open; or -1 */
 } promotion;
 
 static int threads(void) {
@@ -64,17 +63,15 @@ int lw_expect(const lw_plan *plan, lw_times *times) {
            plan->dtype == LW_FLOAT32;
 }
 
-/* Returns whether the GPU is open. Python opens it, and checks that it is the one that was measured. */
-static int check_gpu(void) {
+/* Finds the backend of the GPU that was measured. Python opens it. */
+static void open_gpu(void) {
     lw_promotes = 0; /* for calls that are made meanwhile */
-    PyObject *is_open = lw_call_hook("open_promoted", NULL, NULL, NULL, NULL);
-    if (!is_open) {
-        PyErr_Clear();
-    }
-    promotion.is_checked = is_open && PyObject_IsTrue(is_open) > 0 && lw_devices[promotion.backend];
-    Py_XDECREF(is_open);
-    lw_promotes = promotion.is_checked;
-    return promotion.is_checked;
+    PyObject *name = lw_call_hook("open_promoted", NULL, NULL, NULL, NULL);
+    const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    promotion.backend = text ? lw_find_backend(text) : -1;
+    lw_promotes = promotion.backend >= 0;
+    PyErr_Clear();
+    Py_XDECREF(name);
 }
 
 int lw_promoted_backend(const lw_plan *plan) {
@@ -83,12 +80,9 @@ int lw_promoted_backend(const lw_plan *plan) {
         !lw_expect(plan, &times) || times.gpu > times.host) {
         return -1;
     }
-    if (!promotion.is_checked) {
-        promotion.missed += times.host - times.gpu;
-        int is_worth_it = lw_devices[promotion.backend] || promotion.missed > promotion.opening;
-        if (!is_worth_it || !check_gpu()) {
-            return -1;
-        }
+    promotion.missed += times.host - times.gpu;
+    if (promotion.backend < 0 && (lw_has_devices || promotion.missed > promotion.opening)) {
+        open_gpu();
     }
     return promotion.backend;
 }
@@ -114,33 +108,31 @@ static int set_rate(PyObject *row) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* set_promotion(backend, threads, opening, latency, upload, download, rates): makes AUTO move calls to a GPU.
- * set_promotion(): keeps them on the CPU. */
+/* set_promotion(threads, opening, latency, upload, download, rates): makes AUTO move calls to the GPU that the hook
+ * open_promoted opens. set_promotion(): keeps them on the CPU. */
 static PyObject *set_promotion(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     lw_promotes = 0;
     if (count == 0) {
         return Py_NewRef(Py_None);
     }
-    const char *name = count == 7 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
-    int backend = name ? lw_find_backend(name) : -1;
-    int is_valid = backend >= 0 && !lw_is_host(backend);
+    int is_valid = count == 6;
     memset(&promotion, 0, sizeof promotion);
+    promotion.backend = -1;
     if (is_valid) {
-        promotion.backend = backend;
-        promotion.threads = (int)PyLong_AsLongLong(arguments[1]);
-        promotion.opening = PyFloat_AsDouble(arguments[2]);
-        promotion.latency = PyFloat_AsDouble(arguments[3]);
-        promotion.upload = PyFloat_AsDouble(arguments[4]);
-        promotion.download = PyFloat_AsDouble(arguments[5]);
-        for (Py_ssize_t i = 0; is_valid && i < PyTuple_Size(arguments[6]); i++) {
-            is_valid = set_rate(PyTuple_GetItem(arguments[6], i)) == 0;
+        promotion.threads = (int)PyLong_AsLongLong(arguments[0]);
+        promotion.opening = PyFloat_AsDouble(arguments[1]);
+        promotion.latency = PyFloat_AsDouble(arguments[2]);
+        promotion.upload = PyFloat_AsDouble(arguments[3]);
+        promotion.download = PyFloat_AsDouble(arguments[4]);
+        for (Py_ssize_t i = 0; is_valid && i < PyTuple_Size(arguments[5]); i++) {
+            is_valid = set_rate(PyTuple_GetItem(arguments[5], i)) == 0;
         }
     }
     if (!is_valid || PyErr_Occurred()) {
         return PyErr_Occurred() ? NULL
-                                : lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (backend of a GPU, threads, opening, "
-                                                                   "latency, upload, download, rates), or nothing");
+                                : lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                                           "expected (threads, opening, latency, upload, download, rates), or nothing");
     }
     lw_promotes = 1;
     return Py_NewRef(Py_None);

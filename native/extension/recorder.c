@@ -209,7 +209,7 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     }
     if (limits->budget && bytes > limits->budget - recorder->allocated) {
         char message[128];
-        snprintf(message, sizeof message, "LANEWISE_WGPU_MEMORY allows %llu bytes, of which %llu are in use",
+        snprintf(message, sizeof message, "it may use %llu bytes (LANEWISE_WGPU_MEMORY), of which %llu are in use",
                  (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
         return fail(recorder, LW_NO_MEMORY, message);
     }

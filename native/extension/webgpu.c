@@ -45,24 +45,26 @@ static const uint8_t *kernels_with_shader(void) {
     return exists;
 }
 
-/* open_webgpu(player, groups, buffer, budget, cache, fuses): makes a device that of the backend wgpu. The numbers are
- * those of lw_limits, and whether chains are run as one kernel. */
+/* open_webgpu(name, player, groups, buffer, budget, cache, fuses): makes a device that of an adapter, "wgpu" or
+ * "wgpu:1". The numbers are those of lw_limits, and whether chains are run as one kernel. */
 static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     long long numbers[5] = {0};
-    for (int i = 0; i < 5 && count == 6; i++) {
-        numbers[i] = PyLong_AsLongLong(arguments[i + 1]);
+    const char *name = count == 7 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    int backend = name ? lw_find_backend(name) : -1;
+    for (int i = 0; i < 5 && backend >= 0; i++) {
+        numbers[i] = PyLong_AsLongLong(arguments[i + 2]);
     }
-    if (count != 6 || PyErr_Occurred()) {
+    if (backend < LW_BACKEND_WGPU || backend >= LW_BACKEND_WGPU + LW_MAX_ADAPTERS || PyErr_Occurred()) {
         PyErr_Clear();
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (player, groups, buffer, budget, cache, fuses)");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (name, player, groups, buffer, budget, cache, fuses)");
     }
     lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2], numbers[3]};
-    lw_recorder *recorder = lw_recorder_new(arguments[0], &limits);
+    lw_recorder *recorder = lw_recorder_new(arguments[1], &limits);
     if (!recorder) {
         return NULL;
     }
-    recorder->device = (lw_device){.name = "wgpu",
+    recorder->device = (lw_device){.name = lw_backend_name(backend),
                                    .allocate = lw_recorder_allocate,
                                    .release = lw_recorder_release,
                                    .write = lw_recorder_write,
@@ -72,8 +74,7 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
                                    .cache_limit = limits.cache,
                                    .max_block = limits.buffer,
                                    .kernels = kernels_with_shader()};
-    if ((numbers[4] && lw_webgpu_begin_chains(recorder) < 0) ||
-        lw_open_device(LW_BACKEND_WGPU, &recorder->device) < 0) {
+    if ((numbers[4] && lw_webgpu_begin_chains(recorder) < 0) || lw_open_device(backend, &recorder->device) < 0) {
         lw_recorder_free(recorder);
         return NULL;
     }

@@ -88,14 +88,24 @@ def test_software_adapters_are_used_only_by_name(webgpu):
     assert lw.init_backend("wgpu") is lw.Backend.WGPU
 
 
-def test_a_process_uses_one_device_of_a_backend(webgpu):
-    provider = webgpu(RADEON, DeviceInfo(1, "NVIDIA H200", api="metal"))
+def test_a_process_may_use_several_devices_of_a_backend(webgpu):
+    provider = webgpu(RADEON, metal := DeviceInfo(1, "NVIDIA H200", api="metal"))
     lw.init_backend("vulkan")
     lw.init_backend("vulkan")
     lw.init_backend("wgpu")
     assert provider.opened == [RADEON]
-    with pytest.raises(lw.BackendError, match=r'open on device 0.*lw.reset\("wgpu:1"\) changes to NVIDIA H200'):
-        lw.init_backend("metal")
+    lw.init_backend("metal")
+    assert provider.opened == [RADEON, metal]
+    for name in ("wgpu", "metal", "wgpu:0", "wgpu:1"):
+        lw.init_backend(name)
+    assert len(provider.opened) == 2 and registry.open_numbers(lw.Backend.WGPU) == [0, 1]
+
+
+def test_a_process_uses_at_most_eight_adapters(webgpu):
+    webgpu(*(DeviceInfo(number, f"GPU {number}") for number in range(9)))
+    lw.init_backend("wgpu:7")
+    with pytest.raises(lw.BackendUnavailableError, match="wgpu: expected a device below 8, got 8"):
+        lw.init_backend("wgpu:8")
 
 
 H200 = DeviceInfo(1, "NVIDIA H200", api="vulkan")
@@ -105,15 +115,15 @@ def test_a_number_selects_an_adapter(webgpu):
     provider = webgpu(RADEON, H200)
     assert lw.init_backend("WGPU:1") is lw.Backend.WGPU
     lw.init_backend("webgpu:1")
-    for name in ("wgpu", "vulkan", "gpu"):  # satisfied by the adapter in use
+    for name in ("vulkan", "gpu"):  # satisfied by the adapter in use
         lw.init_backend(name)
     assert provider.opened == [H200]
-    with pytest.raises(lw.BackendError, match=r'open on device 1.*lw.reset\("wgpu:0"\) changes to AMD Radeon'):
-        lw.init_backend("wgpu:0")
+    with pytest.raises(lw.BackendError, match="expected a GPU backend that is open, got wgpu"):
+        lw.reset("wgpu")
+    lw.init_backend("wgpu")  # the first, whether or not another is in use
+    lw.reset("wgpu:1")
     lw.reset("wgpu:0")
-    lw.init_backend("wgpu:0")
-    lw.reset("wgpu")
-    assert provider.opened == [H200, RADEON, RADEON]
+    assert provider.opened == [H200, None, H200, RADEON]
 
 
 @pytest.mark.host

@@ -62,4 +62,4 @@ def open_player(
     """Makes a player that of the backend wgpu. The numbers are limits: of workgroups along each dimension of a
     dispatch, of the bytes of a buffer, of all buffers, and of freed memory that is kept. A buffer, or all of them, has
     no limit if the number is 0."""
-    _ext.open_webgpu(player, groups, buffer, budget, cache, fuses)
+    _ext.open_webgpu("wgpu", player, groups, buffer, budget, cache, fuses)

@@ -80,7 +80,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Any:
     fake.Player = FakeDesktopPlayer
     monkeypatch.setitem(sys.modules, "lanewise.webgpu.desktop", fake)
     monkeypatch.setattr(lanewise.webgpu, "desktop", fake, raising=False)
-    monkeypatch.setattr(provider, "_player", None)
+    monkeypatch.setattr(provider, "_players", {})
     monkeypatch.setattr(hardware, "total_memory", lambda: MEMORY)
     monkeypatch.setattr(hardware, "free_memory", lambda: MEMORY // 2)
     for variable in ("LANEWISE_WGPU_MEMORY", "LANEWISE_FUSE"):
@@ -115,21 +115,24 @@ def test_adapters_are_listed_best_first_and_described() -> None:
 def test_the_adapter_that_was_listed_is_opened(opened: list[tuple[Any, ...]], index: int | None) -> None:
     device = provider.devices()[index or 0]
     provider.open(None if index is None else device)
-    ((player, groups, buffer, budget, cache, fuses),) = opened
+    ((name, player, groups, buffer, budget, cache, fuses),) = opened
+    assert name == (f"wgpu:{index}" if index else "wgpu")
     assert player.adapter.info["device"] == device.name
-    assert (groups, buffer, budget, fuses) == (7, 4096, 0, True)
+    assert (groups, buffer, fuses) == (7, 4096, True)
+    assert budget == (MEMORY if device.unified_memory else 0)
     assert cache == (MEMORY // 16 if device.unified_memory else 4 * 2**30)
 
 
 def test_the_device_that_is_replaced_is_closed(opened: list[tuple[Any, ...]]) -> None:
     provider.open(None)
+    provider.open(provider.devices()[1])
     provider.open(None)
-    assert [player.is_closed for player, *_ in opened] == [True, False]
+    assert [player.is_closed for _, player, *_ in opened] == [True, False, False]
 
 
 def test_the_extension_takes_these_arguments() -> None:
     with pytest.raises(AttributeError, match="lock"):
-        _ext.open_webgpu(object(), 7, 4096, 0, 2**28, True)
+        _ext.open_webgpu("wgpu", object(), 7, 4096, 0, 2**28, True)
 
 
 @pytest.mark.parametrize(("text", "fuses"), [("", True), ("0", False), (" off", False), ("1", True)])
@@ -138,7 +141,7 @@ def test_chains_can_be_switched_off(
 ) -> None:
     monkeypatch.setenv("LANEWISE_FUSE", text)
     provider.open(None)
-    assert opened[0][5] is fuses
+    assert opened[0][6] is fuses
     monkeypatch.setenv("LANEWISE_FUSE", "2")
     with pytest.raises(ArgumentError, match="LANEWISE_FUSE: expected 1 or 0, got '2'"):
         provider.open(None)
@@ -148,7 +151,7 @@ def test_chains_can_be_switched_off(
 def test_the_budget(monkeypatch: pytest.MonkeyPatch, opened: list[tuple[Any, ...]], text: str) -> None:
     monkeypatch.setenv("LANEWISE_WGPU_MEMORY", text)
     provider.open(None)
-    assert opened[0][3] == int(text.strip() or 0)
+    assert opened[0][4] == int(text.strip() or 0)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "1e9", "1 GB", "many", "9" * 19])
@@ -204,8 +207,8 @@ def test_a_browser_has_a_module_of_its_own(
     assert (provider.missing(), provider.devices(), provider.is_pending()) == ("no adapter", [], True)
     provider.open(None)
     provider.open(None)
-    (first, *limits), (second, *others) = opened
-    assert limits == others == [9, 1024, 0, 2**30, True]
+    (name, first, *limits), (_, second, *others) = opened
+    assert name == "wgpu" and limits == others == [9, 1024, 0, 2**30, True]
     assert (first.is_closed, second.is_closed) == (True, False)
 
 

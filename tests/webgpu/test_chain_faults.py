@@ -18,7 +18,7 @@ from lanewise.webgpu import chains
 
 def test_without_chains(gpu: Runner, switch: Switch) -> None:
     player = real_player()
-    switch.use(lambda: _ext.open_webgpu(player, player.max_groups, player.max_buffer, 0, 2**28, False))
+    switch.use(lambda: _ext.open_webgpu("wgpu", player, player.max_groups, player.max_buffer, 0, 2**28, False))
     x = floats(1.0, 2.0)
     for _ in range(3):
         result, change = counted(lambda: (x * 2 + 1).tolist())

@@ -307,7 +307,7 @@ def test_a_player_without_a_lock(fake: FakePlayer) -> None:
     with pytest.raises(AttributeError, match="lock"):
         open_player(object(), 100)
     assert numbers(1).tolist() == [1]
-    with pytest.raises(lw.ArgumentTypeError, match="expected \\(player, groups"):
+    with pytest.raises(lw.ArgumentTypeError, match="expected \\(name, player, groups"):
         open_player(fake, "many")
 
 

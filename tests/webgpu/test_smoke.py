@@ -269,11 +269,11 @@ def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
     assert lw.memory_stats("wgpu")["allocated_bytes"] == before
 
 
-def test_a_tensor_larger_than_a_buffer(gpu: Runner) -> None:
+def test_a_tensor_larger_than_the_memory(gpu: Runner) -> None:
     before = lw.memory_stats("wgpu")["allocated_bytes"]
-    message = r"cannot allocate \d+ bytes on wgpu: a buffer of this device has at most"
+    message = r"cannot allocate \d+ bytes on wgpu: "
     with lw.use_backend("wgpu"), pytest.raises(OutOfMemoryError, match=message):
-        lw.zeros((2**40,))
+        lw.zeros((2**44,))
     assert lw.memory_stats("wgpu")["allocated_bytes"] == before
     np.testing.assert_array_equal(gpu.run("negative", numbers(9)), -numbers(9))
 
@@ -296,5 +296,7 @@ def test_the_budget_comes_from_the_environment(adapter: None) -> None:
         [sys.executable, "-c", BUDGET], env=environment, capture_output=True, text=True, timeout=120, check=True
     )
     message, total = done.stdout.splitlines()
-    assert message.startswith("to: cannot allocate 600000 bytes on wgpu: LANEWISE_WGPU_MEMORY allows 1000000 bytes")
+    assert message.startswith(
+        "to: cannot allocate 600000 bytes on wgpu: it may use 1000000 bytes (LANEWISE_WGPU_MEMORY)"
+    )
     assert float(total) == 150_000
