@@ -86,7 +86,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
     javascript = {*(JAVASCRIPT if on_cpu else ()), *(webgpu.JAVASCRIPT if on_gpu else ())}
     served = _served(settings.wheel, needs_npm=not javascript.isdisjoint(peers))
     tables = [_on_cpu(on_cpu, served, [name for name in peers if name in PEERS], settings)] if on_cpu else []
-    tables += [_on_gpu(on_gpu, served, [name for name in peers if name in webgpu.PEERS], settings)] if on_gpu else []
+    tables += [_on_gpu(on_gpu, served, [name for name in webgpu.PEERS if name in peers], settings)] if on_gpu else []
     whole = Table(
         [row for table in tables for row in table.rows],
         list(dict.fromkeys(name for table in tables for name in table.columns)),
