@@ -29,12 +29,18 @@ class PageError(RuntimeError):
 class Page:
     """Calls functions of the page. An exception thrown in the page becomes a PageError."""
 
-    def __init__(self, page: Any, address: str) -> None:
-        self._page = page
+    def __init__(self, browser: Any, address: str) -> None:
+        self._browser = browser
+        self._page: Any = None
         self._address = address
 
     def load(self) -> None:
-        """Loads the page. Loading it again clears its state."""
+        """Loads the page in a new tab, in place of the one before, which may have crashed."""
+        if self._page is not None:
+            self._page.close()
+        self._page = self._browser.new_page()
+        self._page.set_default_timeout(LONGEST)
+        self._page.on("console", lambda message: print(message.text, file=sys.stderr))
         self._page.goto(f"{self._address}/page/index.html")
         self._page.wait_for_function("globalThis.lanewise !== undefined")
 
@@ -66,7 +72,7 @@ def require() -> None:
 
 @contextmanager
 def opened(folders: Folders, *, webgpu: bool = False) -> Iterator[Page]:
-    """Opens an empty page in Chromium, with WebGPU on request, and serves `folders` to it.
+    """Starts Chromium with a page to load, with WebGPU on request, and serves `folders` to it.
 
     Raises ArgumentError as `require` does.
     """
@@ -77,10 +83,7 @@ def opened(folders: Folders, *, webgpu: bool = False) -> Iterator[Page]:
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
         flags = [*chromium.FLAGS, *(chromium.WEBGPU if webgpu else ())]
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=flags)
-        page = browser.new_page()
-        page.set_default_timeout(LONGEST)
-        page.on("console", lambda message: print(message.text, file=sys.stderr))
         try:
-            yield Page(page, site.origin)
+            yield Page(browser, site.origin)
         finally:
             browser.close()
