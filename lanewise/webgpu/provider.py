@@ -21,8 +21,8 @@ _TYPES: Final = {
     "CPU": "software",
 }  # fmt: skip
 
-# Bytes of freed memory that are kept if the adapter has memory of its own, whose size WebGPU does not tell; otherwise, a
-# sixteenth of the CPU's. When memory runs out, freed memory is given back first.
+# Bytes of freed memory that are kept if the adapter has memory of its own, whose size WebGPU does not tell; otherwise,
+# that is a sixteenth of the CPU's. When memory runs out, freed memory is given back first.
 CACHE_LIMIT: Final = 4 * GIGABYTE
 
 _listed_in = 0  # the process that first listed the adapters

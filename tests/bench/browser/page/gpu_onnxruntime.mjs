@@ -36,7 +36,8 @@ export async function open() {
             return (await run.run({ x: new ort.Tensor("float32", data) })).y.data[0];
         },
         async adder(data) {
-            const run = await session([node("Add", ["y", "x"], "sum")], ["y", "x"], "sum", data.length, [], "gpu-buffer");
+            const nodes = [node("Add", ["y", "x"], "sum")];
+            const run = await session(nodes, ["y", "x"], "sum", data.length, [], "gpu-buffer");
             const x = await onGpu(data);
             let y;
             return {
