@@ -79,14 +79,16 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
 
 
 def _python_for_browsers(left_out: Collection[str]) -> build.Files:
-    """Writes the Python files that a web page uses, without their comments, and returns them."""
+    """Writes the Python files that a web page uses, without what only developers read, and
+    returns them."""
     files: build.Files = {}
     for path in sorted(build.PACKAGE.rglob("*.py")):
         name = path.relative_to(build.PACKAGE)
         if f"lanewise/{name.as_posix()}" not in left_out:
             copy = build.BUILD / "browser" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(without_comments(path.read_text(encoding="utf-8")), encoding="utf-8")
+            text = without_comments(path.read_text(encoding="utf-8"), keep_first=name == Path("__init__.py"))
+            copy.write_text(text, encoding="utf-8")
             files[name.as_posix()] = copy
     return files
 

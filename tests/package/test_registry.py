@@ -142,6 +142,7 @@ def listed() -> lw.BackendInfo:
     return next(info for info in lw.backends() if info.name == "wgpu")
 
 
+@pytest.mark.host
 def test_an_adapter_that_refused_to_open_is_listed_as_missing(webgpu):
     provider = webgpu(RADEON)
     provider.refusing.add(RADEON.name)
