@@ -31,7 +31,6 @@ from lanewise import errors as _errors
 from lanewise import indexing as _indexing
 from lanewise import memory as _memory
 from lanewise import methods as _methods
-from lanewise import promotion as _promotion
 from lanewise import selection as _selection
 from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
 from lanewise._ext import Tensor
@@ -132,7 +131,7 @@ _ext.initialize(
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,
-        "open_promoted": _promotion.open_promoted,
+        "open_promoted": _selection.open_promoted,
         "refuse_keyword": _dispatch.refuse_keyword,
         "setitem": _indexing.setitem,
         "several": _dispatch.several,

@@ -10,7 +10,7 @@ import re
 import sys
 from typing import NamedTuple
 
-from lanewise import promotion, registry, selection, threads
+from lanewise import registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
 from lanewise.devices import GIGABYTE, DeviceInfo
 from lanewise.errors import named
@@ -83,6 +83,8 @@ def free_memory_of(backend: Backend) -> int | None:
 
 def backend_summary() -> str:
     """Returns the text of print_backend_summary()."""
+    from lanewise import promotion
+
     lines = ["=== Available Backends ==="]
     for info in backends():
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")

@@ -30,7 +30,7 @@ from lanewise.errors import (
 
 __all__ = [
     "available", "calibration_in_use", "default_backend", "finish", "follow", "gpu_times_in_use", "init_backend",
-    "initialize", "open_backend", "open_place", "reset", "set_backend_priority", "strict_backends", "use_backend",
+    "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority", "strict_backends", "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -86,6 +86,13 @@ def gpu_times_in_use() -> GpuTimes | None:
     if not _calibration or not times or _is_named or registry.force_cpu() or _default is not _calibration.backend:
         return None
     return times if _rank(times.backend) < _rank(_default) else None
+
+
+def open_promoted() -> str | None:
+    """Opens the GPU to which AUTO moves calls. The extension calls this, and the module is imported only then."""
+    from lanewise import promotion
+
+    return promotion.open_promoted()
 
 
 def _set_promotion() -> None:

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lanewise import _ext, calibration, placement, promotion, registry, selection
+from lanewise import _ext, calibration, placement, registry, selection
 from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.calibration import KINDS, Calibration, Times
 from lanewise.errors import BackendError, named
@@ -108,6 +108,8 @@ def reset_calibration() -> None:
 
 def _measured() -> Calibration:
     import time
+
+    from lanewise import promotion
 
     backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
     result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
