@@ -30,7 +30,8 @@ from lanewise.errors import (
 
 __all__ = [
     "available", "calibration_in_use", "default_backend", "finish", "follow", "gpu_times_in_use", "init_backend",
-    "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority", "strict_backends", "use_backend",
+    "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority", "strict_backends",
+    "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
