@@ -95,9 +95,10 @@ static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_
     }
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch * parts);
     lw_status status = lw_webgpu_record(launch);
-    launch->dispatch.entry = LW_ENTRY_COMBINE;
+    int has_vectors = launch->dispatch.entry == LW_ENTRY_TILE_PARTS;
+    launch->dispatch.entry = has_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE;
     launch->dispatch.groups[1] = launch->dispatch.groups[2] = 1;
-    status = status == LW_OK ? lw_webgpu_record_invocations(launch, elements) : status;
+    status = status == LW_OK ? lw_webgpu_record_invocations(launch, has_vectors ? elements / 4 : elements) : status;
     lw_storage_release(scratch);
     return status;
 }

@@ -140,6 +140,15 @@ def test_tiles_of_vectors_need_contiguous_rows(fake: FakePlayer, a: Any, b: Any,
     assert (dispatch.entry, dispatch.variant) == (entry, transposed)
 
 
+def test_parts_of_contiguous_rows_are_added_by_vectors(fake: FakePlayer) -> None:
+    parts, added = fake.recorded(lw.matmul(zeros(70, 2000), zeros(2000, 8)))
+    assert [(each.entry, each.groups) for each in (parts, added)] == [
+        ("tile_parts", (1, 2, 14)),
+        ("vectors", (1, 1, 1)),
+    ]
+    assert parts.buffers == added.buffers
+
+
 @pytest.mark.parametrize(
     ("a", "b", "entry"),
     [

@@ -154,3 +154,19 @@ fn lw_store_part(i: u32, row: u32, column: u32, products: vec4<f32>) {
         scratch_vectors[((i * lw.m + row) * lw.n + column) / 4u] = products;
     }
 }
+
+// Adds the parts, four elements at a time.
+@compute @workgroup_size(256)
+fn vectors(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let size = lw.m * lw.n / 4u;
+    for (var i = id.x; i < lw.count / 4u; i += groups.x * 256u) {
+        let index = i / size;
+        let element = i % size;
+        var products = vec4<f32>();
+        for (var part = 0u; part < lw.parts; part += 1u) {
+            products += scratch_vectors[(index * lw.parts + part) * size + element];
+        }
+        let row = element / (lw.n / 4u);
+        lw_store_four(lw.offsets + lw_batch_offsets(index), row, 4u * (element - row * (lw.n / 4u)), products);
+    }
+}
