@@ -2,11 +2,12 @@
 #include "lanewise_table.h"
 #include "shader.h"
 #include "webgpu_launch.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     STRIP = 16,          /* parts of k are multiples of it */
-    TILE = 64,           /* rows and columns of a tile; that for contiguous rows of matrices has 128 columns */
+    TILE = 64,           /* rows and columns of a tile; that of float32 matrices has 128 columns */
     DOTS = 4,            /* dot products that a workgroup computes at once */
     SKINNY = 4,          /* rows or columns for which tiles would be mostly empty */
     GROUPS = 384,        /* workgroups that keep a GPU busy; with fewer tiles, k is split */
@@ -70,35 +71,41 @@ static int can_use_columns(const lw_webgpu_launch *launch) {
            has_vectors_along(launch, 1, layout->column_strides[1], layout->row_strides[1]);
 }
 
-/* Returns whether the kernel for tiles with contiguous rows can compute the product. Sets `transposed` to 1 if B is
- * transposed, plus 2 if A is. */
-static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *transposed) {
+/* Returns whether the kernel for tiles of 64 x 128 elements can compute the product. Sets `variant` to its override
+ * lw_transposed. */
+static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *variant) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
+    int a_is_transposed = llabs(rows[0]) < llabs(columns[0]), b_is_transposed = llabs(rows[1]) < llabs(columns[1]);
+    int has_vectors = layout->k % 4 == 0 &&
+                      (a_is_transposed ? layout->m % 4 == 0 && has_vectors_along(launch, 0, rows[0], columns[0])
+                                       : has_vectors_along(launch, 0, columns[0], rows[0])) &&
+                      (b_is_transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
+                                       : layout->n % 4 == 0 && has_vectors_along(launch, 1, columns[1], rows[1]));
+    *variant = (uint32_t)(b_is_transposed + 2 * a_is_transposed + 4 * !has_vectors);
+    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0;
+}
+
+/* Returns whether four elements of a row of the result can be written at once. */
+static int has_result_vectors(const lw_webgpu_launch *launch) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
     int out = launch->plan->operation->input_count;
-    int a_is_transposed = columns[0] != 4 && layout->m % 4 == 0, b_is_transposed = columns[1] != 4;
-    *transposed = (uint32_t)(b_is_transposed + 2 * a_is_transposed);
-    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0 &&
-           layout->n % 4 == 0 && layout->k % 4 == 0 &&
-           (a_is_transposed ? has_vectors_along(launch, 0, rows[0], columns[0])
-                            : has_vectors_along(launch, 0, columns[0], rows[0])) &&
-           (b_is_transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
-                            : has_vectors_along(launch, 1, columns[1], rows[1])) &&
-           has_vectors_along(launch, out, columns[out], rows[out]);
+    return layout->n % 4 == 0 && has_vectors_along(launch, out, layout->column_strides[out], layout->row_strides[out]);
 }
 
 /* Records the dispatches that compute the products of parts, and add them. */
-static lw_status record_parts(lw_webgpu_launch *launch, int64_t elements, int64_t parts, int64_t batch) {
-    lw_storage *scratch = lw_webgpu_bind_scratch(launch, elements * parts * 4);
+static lw_status record_parts(lw_webgpu_launch *launch, int64_t rows, int64_t parts, int64_t batch) {
+    int64_t n = launch->plan->matrix.n;
+    int has_vectors = launch->dispatch.entry == LW_ENTRY_TILE_PARTS && has_result_vectors(launch);
+    lw_storage *scratch = lw_webgpu_bind_scratch(launch, rows * ((n + 3) & ~(int64_t)3) * parts * 4);
     if (!scratch) {
         return LW_INTERRUPTED; /* with an error set */
     }
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch * parts);
     lw_status status = lw_webgpu_record(launch);
-    int has_vectors = launch->dispatch.entry == LW_ENTRY_TILE_PARTS;
     launch->dispatch.entry = has_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE;
     launch->dispatch.groups[1] = launch->dispatch.groups[2] = 1;
-    status = status == LW_OK ? lw_webgpu_record_invocations(launch, has_vectors ? elements / 4 : elements) : status;
+    status = status == LW_OK ? lw_webgpu_record_invocations(launch, has_vectors ? rows * n / 4 : rows * n) : status;
     lw_storage_release(scratch);
     return status;
 }
@@ -117,8 +124,7 @@ static lw_status record_columns(lw_webgpu_launch *launch, int64_t batch) {
     int64_t parts = split(parameters, parts_of(groups * batch, parameters->k));
     launch->dispatch.groups[0] = lw_webgpu_at_most(launch, groups);
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch);
-    return parts > 1 ? record_parts(launch, batch * parameters->m * parameters->n, parts, batch)
-                     : lw_webgpu_record(launch);
+    return parts > 1 ? record_parts(launch, batch * parameters->m, parts, batch) : lw_webgpu_record(launch);
 }
 
 lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
@@ -160,16 +166,17 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
     int uses_tiles = can_use_tiles(launch, &launch->dispatch.variant), width = uses_tiles ? 2 * TILE : TILE;
     int64_t columns = (n + width - 1) / width, rows = (m + TILE - 1) / TILE,
             parts = split(parameters, parts_of(columns * rows * batch, k));
+    int in_parts = parts > 1 || (uses_tiles && !has_result_vectors(launch));
     if (uses_tiles) {
-        launch->dispatch.entry = parts > 1 ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
+        launch->dispatch.entry = in_parts ? LW_ENTRY_TILE_PARTS : LW_ENTRY_TILES;
     } else {
         launch->dispatch.variant = 0;
-        launch->dispatch.entry = parts > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+        launch->dispatch.entry = in_parts ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
     }
     launch->dispatch.groups[0] = lw_webgpu_at_most(launch, columns);
     launch->dispatch.groups[1] = lw_webgpu_at_most(launch, rows);
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, batch);
-    return parts > 1 ? record_parts(launch, batch * m * n, parts, batch) : lw_webgpu_record(launch);
+    return in_parts ? record_parts(launch, batch * m, parts, batch) : lw_webgpu_record(launch);
 }
 
 /* LwWindowLayout of webgpu/kinds/window.wgsl. */

@@ -26,16 +26,16 @@ def zeros(*shape: int) -> lw.Tensor:
     return on_gpu(np.zeros(shape), np.float32)
 
 
-def repeated(*shape: int) -> lw.Tensor:
+def repeated(*shape: int, dtype: Any = np.float32) -> lw.Tensor:
     """Returns a tensor of any size, all elements of which are one."""
-    return lw.broadcast_to(zeros(1), shape)
+    return lw.broadcast_to(on_gpu(np.zeros(1), dtype), shape)
 
 
 def test_every_field_of_a_product(fake: FakePlayer) -> None:
     (a, first), (b, second) = fake.placed(np.zeros((2, 3, 5, 14))), fake.placed(np.zeros((3, 6, 7)))
-    (dispatch,) = fake.recorded(lw.matmul(a[..., ::-2], b.mT))
-    assert (dispatch.kernel, dispatch.entry) == ("matmul_float32", "main")
-    assert dispatch.buffers[:2] == (first, second) and dispatch.buffers[3] == 0
+    dispatch, added = fake.recorded(lw.matmul(a[..., ::-2], b.mT))
+    assert (dispatch.kernel, dispatch.entry, added.entry) == ("matmul_float32", "tile_parts", "combine")
+    assert dispatch.buffers[:2] == (first, second) and dispatch.buffers == added.buffers
     assert dispatch.fields("LwMatrixLayout") == {
         "offsets": words(52, 0, 0, length=4),
         "scalars": [0] * 4,
@@ -78,7 +78,7 @@ def test_a_product_has_a_workgroup_for_each_tile(
     fake: FakePlayer, m: int, n: int, batch: int, groups: tuple[int, ...]
 ) -> None:
     assert [4 * constant("matrix", name) for name in ("lw_rows", "lw_columns")] == [TILE, TILE]
-    (dispatch,) = fake.recorded(lw.matmul(repeated(batch, m, 1), repeated(1, n)))
+    (dispatch,) = fake.recorded(lw.matmul(repeated(batch, m, 1, dtype=np.int32), repeated(1, n, dtype=np.int32)))
     assert (dispatch.entry, dispatch.groups) == ("main", groups)
     fields = dispatch.fields("LwMatrixLayout")
     assert (fields["m"], fields["n"], fields["k"], fields["batch"]) == (m, n, 1, batch)
@@ -101,7 +101,7 @@ def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
     fake: FakePlayer, m: int, n: int, k: int, batch: int, parts: int
 ) -> None:
     """Parts have at least 128 indices, in whole strips of 16, and at most 2^15, which software adapters require."""
-    dispatches = fake.recorded(lw.matmul(repeated(batch, m, k), repeated(k, n)))
+    dispatches = fake.recorded(lw.matmul(repeated(batch, m, k, dtype=np.int32), repeated(k, n, dtype=np.int32)))
     fields = dispatches[0].fields("LwMatrixLayout")
     assert fields["parts"] == parts
     assert fields["depth"] * (parts - 1) < k <= fields["depth"] * parts
@@ -128,16 +128,33 @@ def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
         (lambda: zeros(70, 2000), lambda: zeros(8, 2000).T, "tile_parts", 1),
         (lambda: zeros(70, 40)[:, 4:], lambda: zeros(36, 68), "tiles", 0),
         (lambda: zeros(70, 36)[::-1], lambda: zeros(36, 68)[::-1], "tiles", 0),
-        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "main", 0),
-        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "main", 0),
-        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "main", 0),
-        (lambda: zeros(70, 36), lambda: zeros(36, 66), "main", 0),
-        (lambda: zeros(70, 34), lambda: zeros(34, 68), "main", 0),
+        (lambda: zeros(36, 72).T, lambda: zeros(36, 68), "tiles", 2),
+        (lambda: zeros(36, 72).T, lambda: zeros(68, 36).T, "tiles", 3),
+        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "tiles", 4),
+        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "tiles", 4),
+        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "tiles", 6),
+        (lambda: zeros(70, 34), lambda: zeros(34, 68), "tiles", 4),
+        (lambda: zeros(70, 34), lambda: zeros(68, 34).T, "tiles", 5),
+        (lambda: zeros(70, 72)[:, ::2], lambda: zeros(36, 68), "tiles", 4),
+        (lambda: zeros(70, 36), lambda: zeros(36, 66), "tile_parts", 4),
+        (lambda: zeros(70, 36), lambda: zeros(66, 36).T, "tile_parts", 1),
     ],
 )
-def test_tiles_of_vectors_need_contiguous_rows(fake: FakePlayer, a: Any, b: Any, entry: str, transposed: int) -> None:
-    dispatch = fake.recorded(lw.matmul(a(), b()))[0]
-    assert (dispatch.entry, dispatch.variant) == (entry, transposed)
+def test_elements_of_tiles_are_loaded_by_vectors_if_possible(
+    fake: FakePlayer, a: Any, b: Any, entry: str, transposed: int
+) -> None:
+    """Results whose rows do not start at multiples of 16 bytes are written one by one, by another dispatch."""
+    dispatches = fake.recorded(lw.matmul(a(), b()))
+    assert (dispatches[0].entry, dispatches[0].variant) == (entry, transposed)
+    if dispatches[0].fields("LwMatrixLayout")["n"] == 66:
+        assert [each.entry for each in dispatches] == ["tile_parts", "combine"]
+        assert fake.sizes[dispatches[0].buffers[3]] >= 4 * 70 * 68
+
+
+def test_a_result_between_other_elements_is_written_one_by_one(fake: FakePlayer) -> None:
+    a, b = zeros(70, 36), zeros(36, 68)
+    out = zeros(72 * 68 + 1)[1:].reshape((72, 68))[1:71]
+    assert [each.entry for each in fake.recorded(lw.matmul(a, b, out=out))] == ["tile_parts", "combine"]
 
 
 def test_parts_of_contiguous_rows_are_added_by_vectors(fake: FakePlayer) -> None:
@@ -158,14 +175,14 @@ def test_parts_of_contiguous_rows_are_added_by_vectors(fake: FakePlayer) -> None
         (lambda: zeros(70, 36), lambda: zeros(4, 36).T, "dots"),
         (lambda: zeros(70, 36), lambda: zeros(36, 1), "dots"),
         (lambda: zeros(70, 36), lambda: zeros(36, 4), "tiles"),
-        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "main"),
-        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "main"),
-        (lambda: zeros(1, 2**20), lambda: zeros(1, 2**20).T, "blocks"),
+        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "tile_parts"),
+        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "tile_parts"),
+        (lambda: zeros(1, 2**20), lambda: zeros(1, 2**20).T, "tile_parts"),
         (lambda: zeros(1, 36), lambda: zeros(36, 68), "columns"),
         (lambda: zeros(35, 4).T, lambda: zeros(35, 68), "columns"),
         (lambda: zeros(5, 36), lambda: zeros(36, 68), "tiles"),
-        (lambda: zeros(1, 36), lambda: zeros(36, 70), "main"),
-        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "main"),
+        (lambda: zeros(1, 36), lambda: zeros(36, 70), "tile_parts"),
+        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "tiles"),
     ],
 )
 def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, entry: str) -> None:
@@ -187,13 +204,13 @@ def test_few_rows_are_multiplied_by_32_columns(fake: FakePlayer, n: int, k: int,
 def test_absent_inputs_are_not_bound(fake: FakePlayer) -> None:
     x, weight = zeros(5, 7), zeros(3, 7)
     bias, number = fake.placed(np.zeros(3))
-    first, second = fake.recorded(lw.linear(x, weight) + lw.linear(x, weight, bias))[:2][::-1]
+    second, first = fake.recorded(lw.linear(x, weight) + lw.linear(x, weight, bias))[1:4:2]
     assert (first.source(2), second.source(2)) == (OWN, ABSENT)
     assert (first.buffers[2], second.buffers[2]) == (number, 0)
 
 
 def test_the_activation_is_a_number(fake: FakePlayer) -> None:
-    (dispatch,) = fake.recorded(lw.linear(zeros(5, 7), zeros(3, 7), activation="silu"))
+    (dispatch,) = fake.recorded(lw.linear(zeros(5, 7), zeros(8, 7), activation="silu"))
     assert dispatch.fields("LwMatrixLayout")["scalars"] == [4, 0, 0, 0]
 
 

@@ -1,4 +1,4 @@
-"""Tests the entry points that compute convolution and attention in tiles of 64 x 64 elements: sizes around the tiles,
+"""Tests the entry points that compute convolution, attention and products in tiles of elements: sizes around the tiles,
 and NaN and infinity where they must have no effect, or an effect. The expected results are computed in float64."""
 
 from __future__ import annotations
@@ -176,3 +176,32 @@ def test_when_tiles_are_used(fake: FakePlayer) -> None:
     assert entry(lw.scaled_dot_product_attention(query, query, query)) == ("tiles", (12, 1, 1))
     assert entry(lw.scaled_dot_product_attention(query[..., :8, :], query, query)) == ("tiles", (6, 1, 1))
     assert entry(lw.scaled_dot_product_attention(query[..., :7, :], query, query)) == ("main", (42, 1, 1))
+
+
+@pytest.mark.parametrize("m", [1, 5, 64, 67])
+@pytest.mark.parametrize("n", [1, 7, 128, 131])
+@pytest.mark.parametrize("k", [1, 8, 9, 31, 257])
+def test_products_of_any_extents(gpu: Runner, m: int, n: int, k: int) -> None:
+    """With the rows or the columns of each operand contiguous, or neither."""
+    a, b = normal(m, k), normal(k, n)
+    expected, size = a.astype(np.float64) @ b, abs(a).astype(np.float64) @ abs(b)
+    left = (on_gpu(a), on_gpu(np.ascontiguousarray(a.T)).T, on_gpu(np.repeat(a, 3, axis=1))[:, ::3])
+    right = (on_gpu(b), on_gpu(np.ascontiguousarray(b.T)).T, on_gpu(np.repeat(b[::-1], 3, axis=1))[::-1, 1::3])
+    with stays_on_gpu():
+        results = [x @ y for x in left for y in right]
+    for result in results:
+        assert (abs(np.array(result) - expected) <= 1e-6 * size).all()
+
+
+def test_a_product_uses_nothing_around_its_operands(gpu: Runner) -> None:
+    """Around the operands are NaN; around the result is what was there before."""
+    a, b = np.full((3, 70, 40), np.nan, np.float32), np.full((3, 41, 80), np.nan, np.float32)
+    a[:, 2:69, 1:32], b[:, 5:36, 3:76] = normal(3, 67, 31), normal(3, 31, 73)
+    x, y, out = on_gpu(a), on_gpu(b), on_gpu(np.full(3 * 67 * 73 + 4, 7, np.float32))
+    with stays_on_gpu():
+        lw.matmul(x[:, 2:69, 1:32], y[:, 5:36, 3:76], out=out[3:-1].reshape((3, 67, 73)))
+    written = np.array(out)
+    np.testing.assert_allclose(
+        written[3:-1].reshape(3, 67, 73), a[:, 2:69, 1:32].astype(np.float64) @ b[:, 5:36, 3:76], atol=1e-4
+    )
+    assert (written[[0, 1, 2, -1]] == 7).all()

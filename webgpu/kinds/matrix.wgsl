@@ -5,7 +5,7 @@
 // dispatch.
 //
 // If there are few tiles, or k is large, k is split: `blocks` writes the product of each part to `scratch`, and
-// `combine` adds the parts. Otherwise `main` computes the result.
+// `combine` adds the parts. Otherwise `main` computes the result. Rows in `scratch` start at multiples of 4 elements.
 override lw_columns: u32 = 16u; // invocations along n
 override lw_rows: u32 = 16u;    // invocations along m
 override lw_depth: u32 = 16u;   // extent of a strip along k
@@ -39,6 +39,10 @@ fn lw_batch_offsets(i: u32) -> vec4<u32> {
         remaining = slower;
     }
     return offsets;
+}
+
+fn lw_pitch() -> u32 {
+    return (lw.n + 3u) & ~3u;
 }
 
 var<workgroup> lw_a: array<$item, lw_depth * lw_rows * 4u>;    // [k][m]
@@ -131,7 +135,7 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
                     let row = m + invocation / lw_columns + e / 4u * lw_rows;
                     let column = n + invocation % lw_columns + e % 4u * lw_columns;
                     if (row < lw.m && column < lw.n) {
-                        scratch_buffer[(i * lw.m + row) * lw.n + column] = acc[e / 4u][e % 4u];
+                        scratch_buffer[(i * lw.m + row) * lw_pitch() + column] = acc[e / 4u][e % 4u];
                     }
                 }
             }
@@ -146,13 +150,14 @@ fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
     let step = groups.x * lw_columns * lw_rows;
     for (var i = group.x * lw_columns * lw_rows + invocation; i < lw.batch * size; i += step) {
         let index = i / size;
-        let element = i % size;
+        let row = i % size / lw.n;
+        let column = i % lw.n;
         var product = $item();
         for (var part = 0u; part < lw.parts; part += 1u) {
-            product += scratch_buffer[(index * lw.parts + part) * size + element];
+            product += scratch_buffer[((index * lw.parts + part) * lw.m + row) * lw_pitch() + column];
         }
         let base = lw.offsets + lw_batch_offsets(index);
-        let at = base + element / lw.n * lw.row_strides + element % lw.n * lw.column_strides;
+        let at = base + row * lw.row_strides + column * lw.column_strides;
         $store;
     }
 }

@@ -1,13 +1,14 @@
-// For matrix.wgsl: matrices of float32 whose rows, or columns, are contiguous and start at multiples of 16 bytes. A
-// workgroup of 128 invocations computes a tile of 64 x 128 elements of C, 8 x 8 per invocation, from strips of 8 along
-// k. There are two strips in workgroup memory: while one is multiplied, the next one is loaded into registers, then put
-// into the other. A row of a strip has one vector more than it needs: so the elements that neighboring invocations put
-// along k are in different banks. The steps along k are written out, and the strips are numbered by constants, because
-// drivers neither unroll loops nor hoist the bounds checks of a variable number.
+// For matrix.wgsl: matrices of float32. A workgroup of 128 invocations computes a tile of 64 x 128 elements of C, 8 x 8
+// per invocation, from strips of 8 along k. There are two strips in workgroup memory: while one is multiplied, the next
+// one is loaded into registers, then put into the other. A row of a strip has one vector more than it needs: so the
+// elements that neighboring invocations put along k are in different banks. The steps along k are written out, and the
+// strips are numbered by constants, because drivers neither unroll loops nor hoist the bounds checks of a variable
+// number.
 //
 // Rows and columns beyond the edges are clamped; what is computed there is not stored. If k is not a multiple of 8, the
 // first strip is shorter, so that no other one needs a check.
-override lw_transposed: u32 = 0u; // 1 if B is [n][k] in memory, plus 2 if A is [k][m]
+override lw_transposed: u32 = 0u; // 1 if vectors of B are along k, plus 2 if those of A are along m, plus 4 if elements
+                                  // are not contiguous along vectors, or not at multiples of 16 bytes
 
 @group(0) @binding(0) var<storage, read> ${a}_vectors: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> ${b}_vectors: array<vec4<f32>>;
@@ -21,44 +22,71 @@ struct LwTile {
     $rows
 }
 
-// The vectors that an invocation loads of each strip, one of A and two of B: where they are, how far apart those of B
-// are, and how far it is to the next 4 indices along k, which is half a strip.
+// The vectors that an invocation loads of each strip, one of A and two of B: where their first elements are, in bytes,
+// how far from these the others are, how far apart the vectors of B are, and how far it is to the next index along k.
 struct LwPlaces {
     a: u32,
     b: u32,
+    a_others: vec3<u32>,
+    b_others: vec3<u32>,
     b_next: u32,
-    a_four: u32,
-    b_four: u32,
-}
-
-// A stride in vectors. It may be negative.
-fn lw_in_vectors(stride: u32) -> u32 {
-    return bitcast<u32>(bitcast<i32>(stride) >> 4u);
+    a_step: u32,
+    b_step: u32,
 }
 
 fn lw_places(base: vec4<u32>, m: u32, n: u32, k: u32, t: u32) -> LwPlaces {
     var places: LwPlaces;
+    let others = vec3<u32>(1u, 2u, 3u);
+    places.a_step = lw.column_strides.x;
+    places.b_step = lw.row_strides.y;
     if ((lw_transposed & 2u) == 0u) {
-        places.a = ((base.x + min(m + t / 2u, lw.m - 1u) * lw.row_strides.x) >> 4u) + k / 4u + t % 2u;
-        places.a_four = 1u;
+        places.a = base.x + min(m + t / 2u, lw.m - 1u) * lw.row_strides.x + (k + t % 2u * 4u) * places.a_step;
+        places.a_others = others * places.a_step;
     } else {
-        let stride = lw_in_vectors(lw.column_strides.x);
-        places.a = (base.x >> 4u) + min(m / 4u + t % 16u, lw.m / 4u - 1u) + (k + t / 16u) * stride;
-        places.a_four = 4u * stride;
+        let row = min(m + t % 16u * 4u, lw.m - 1u);
+        places.a = base.x + row * lw.row_strides.x + (k + t / 16u) * places.a_step;
+        places.a_others = (min(row + others, vec3<u32>(lw.m - 1u)) - row) * lw.row_strides.x;
     }
     if ((lw_transposed & 1u) == 0u) {
-        let stride = lw_in_vectors(lw.row_strides.y);
-        places.b = (base.y >> 4u) + min(n / 4u + t % 32u, lw.n / 4u - 1u) + (k + t / 32u) * stride;
-        places.b_next = 4u * stride;
-        places.b_four = 4u * stride;
+        let column = min(n + t % 32u * 4u, lw.n - 1u);
+        places.b = base.y + column * lw.column_strides.y + (k + t / 32u) * places.b_step;
+        places.b_others = (min(column + others, vec3<u32>(lw.n - 1u)) - column) * lw.column_strides.y;
+        places.b_next = 4u * places.b_step;
     } else {
         let column = min(n + t / 2u, lw.n - 1u);
-        let next = min(n + t / 2u + 64u, lw.n - 1u);
-        places.b = ((base.y + column * lw.column_strides.y) >> 4u) + k / 4u + t % 2u;
-        places.b_next = (next - column) * lw_in_vectors(lw.column_strides.y);
-        places.b_four = 1u;
+        places.b = base.y + column * lw.column_strides.y + (k + t % 2u * 4u) * places.b_step;
+        places.b_others = others * places.b_step;
+        places.b_next = (min(n + t / 2u + 64u, lw.n - 1u) - column) * lw.column_strides.y;
     }
     return places;
+}
+
+fn lw_element_of_${a}(at: u32) -> f32 {
+    return ${a}_vectors[at >> 4u][(at >> 2u) & 3u];
+}
+
+fn lw_vector_of_${a}(at: u32, others: vec3<u32>) -> vec4<f32> {
+    if (lw_transposed < 4u) {
+        return ${a}_vectors[at >> 4u];
+    }
+    return vec4<f32>(
+        lw_element_of_${a}(at), lw_element_of_${a}(at + others.x),
+        lw_element_of_${a}(at + others.y), lw_element_of_${a}(at + others.z)
+    );
+}
+
+fn lw_element_of_${b}(at: u32) -> f32 {
+    return ${b}_vectors[at >> 4u][(at >> 2u) & 3u];
+}
+
+fn lw_vector_of_${b}(at: u32, others: vec3<u32>) -> vec4<f32> {
+    if (lw_transposed < 4u) {
+        return ${b}_vectors[at >> 4u];
+    }
+    return vec4<f32>(
+        lw_element_of_${b}(at), lw_element_of_${b}(at + others.x),
+        lw_element_of_${b}(at + others.y), lw_element_of_${b}(at + others.z)
+    );
 }
 
 // Multiplies indices begin .. end - 1 along k.
@@ -67,36 +95,38 @@ fn lw_multiply_tiles(base: vec4<u32>, m: u32, n: u32, begin: u32, end: u32, t: u
     let x = t % 16u;
     let y = t / 16u;
     let strips = (end - begin + 7u) / 8u;
-    let first = end - begin - 8u * (strips - 1u); // extent of the first strip: 4 or 8
+    let first = end - begin - 8u * (strips - 1u); // extent of the first strip
     let places = lw_places(base, m, n, begin, t);
-    let a_step = 2u * places.a_four;
-    let b_step = 2u * places.b_four;
+    let a_step = 8u * places.a_step;
+    let b_step = 8u * places.b_step;
     var a_at = places.a;
     var b_at = places.b;
-    let a_k = select(4u * (t % 2u), t / 16u, (lw_transposed & 2u) != 0u);
-    let b_k = select(vec2<u32>(t / 32u, t / 32u + 4u), vec2<u32>(4u * (t % 2u)), (lw_transposed & 1u) != 0u);
-    var a = select(vec4<f32>(), ${a}_vectors[a_at], a_k < first);
-    var b0 = select(vec4<f32>(), ${b}_vectors[b_at], b_k.x < first);
-    var b1 = select(vec4<f32>(), ${b}_vectors[b_at + places.b_next], b_k.y < first);
+    let along = vec4<u32>(0u, 1u, 2u, 3u) + t % 2u * 4u;
+    let a_k = select(along, vec4<u32>(t / 16u), (lw_transposed & 2u) != 0u);
+    let b0_k = select(vec4<u32>(t / 32u), along, (lw_transposed & 1u) != 0u);
+    let b1_k = select(vec4<u32>(t / 32u + 4u), along, (lw_transposed & 1u) != 0u);
+    var a = select(vec4<f32>(), lw_vector_of_${a}(a_at, places.a_others), a_k < vec4<u32>(first));
+    var b0 = select(vec4<f32>(), lw_vector_of_${b}(b_at, places.b_others), b0_k < vec4<u32>(first));
+    var b1 = select(vec4<f32>(), lw_vector_of_${b}(b_at + places.b_next, places.b_others), b1_k < vec4<u32>(first));
     if (strips > 1u) {
-        a_at += places.a_four * (first / 4u);
-        b_at += places.b_four * (first / 4u);
+        a_at += places.a_step * first;
+        b_at += places.b_step * first;
     }
     $put_0
     workgroupBarrier();
     for (var strip = 2u; strip < strips + 2u; strip += 2u) { // the last vectors are loaded twice, not to branch
         let is_there = strip <= strips;
-        a = select(vec4<f32>(), ${a}_vectors[a_at], is_there);
-        b0 = select(vec4<f32>(), ${b}_vectors[b_at], is_there);
-        b1 = select(vec4<f32>(), ${b}_vectors[b_at + places.b_next], is_there);
+        a = select(vec4<f32>(), lw_vector_of_${a}(a_at, places.a_others), is_there);
+        b0 = select(vec4<f32>(), lw_vector_of_${b}(b_at, places.b_others), is_there);
+        b1 = select(vec4<f32>(), lw_vector_of_${b}(b_at + places.b_next, places.b_others), is_there);
         $multiply_0
         a_at += select(0u, a_step, strip < strips);
         b_at += select(0u, b_step, strip < strips);
         $put_1
         workgroupBarrier();
-        a = ${a}_vectors[a_at];
-        b0 = ${b}_vectors[b_at];
-        b1 = ${b}_vectors[b_at + places.b_next];
+        a = lw_vector_of_${a}(a_at, places.a_others);
+        b0 = lw_vector_of_${b}(b_at, places.b_others);
+        b1 = lw_vector_of_${b}(b_at + places.b_next, places.b_others);
         $multiply_1
         a_at += select(0u, a_step, strip + 1u < strips);
         b_at += select(0u, b_step, strip + 1u < strips);
@@ -151,7 +181,7 @@ fn tile_parts(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) gr
 
 fn lw_store_part(i: u32, row: u32, column: u32, products: vec4<f32>) {
     if (row < lw.m && column < lw.n) {
-        scratch_vectors[((i * lw.m + row) * lw.n + column) / 4u] = products;
+        scratch_vectors[(i * lw.m + row) * ((lw.n + 3u) / 4u) + column / 4u] = products;
     }
 }
 
