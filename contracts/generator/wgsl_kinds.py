@@ -409,11 +409,16 @@ def _window(module: Module) -> str:
 def _attention(module: Module) -> str:
     names = [each.name for each in module.contract.inputs]
     loads = dict(zip(("query", "key", "value", "mask"), (f"lw_load_{name}" for name in names), strict=True))
-    functions = {name: module.function(f"_{name}") for name in ("score", "weight", "rescale", "mean")}
+    functions = {name: module.function(f"_{name}") for name in ("score", "weight", "rescale", "reciprocal")}
     values = loads | functions
     values |= {"maximum": "lw_maximum_float32", "lowest": "lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS)"}
     text = Template(_template("attention")).substitute(values)
-    return module.bindings() + module.loads() + text + attention_tiles(_template("attention_tiles"), values)
+    text += attention_tiles(_template("attention_tiles"), values, names[:3])
+    head = module.bindings(scratch="vec4<f32>") + module.loads()
+    for name in names[:3]:  # a binding has one type: that of the rows of tiles
+        head = head.replace(f"{name}_buffer: array<f32>", f"{name}_buffer: array<vec4<f32>>")
+        head = head.replace(f"{name}_buffer[at >> 2u]", f"{name}_buffer[at >> 4u][(at >> 2u) & 3u]")
+    return head + text
 
 
 EMITTERS = {

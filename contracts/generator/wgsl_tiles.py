@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from string import Template
 
 from .wgsl_module import COMPONENTS
@@ -46,39 +47,76 @@ def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str
     )
 
 
-def attention_tiles(template: str, values: dict[str, str]) -> str:
-    """Returns the entry point for tiles of queries. The steps along a strip are written out."""
+def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> str:
+    """Returns the entry point for tiles of queries. `loads` names the queries, keys and values. The steps along a
+    strip are written out."""
 
-    def lines(step: str) -> str:
-        """Returns `step` four times: $i is a number, and $c the component of a vector with this number."""
-        return "\n".join(step.replace("$i", f"{i}").replace("$c", COMPONENTS[i]) for i in range(4))
+    def lines(text: str, *numbers: range) -> str:
+        """Returns `text` for all numbers $i and $j of two ranges, or $i of one; $c is the component with number $i."""
+        each = product(*numbers)
+        return "\n".join(
+            text.replace("$i", f"{i[0]}").replace("$j", f"{i[-1]}").replace("$c", COMPONENTS[i[0] % 4]) for i in each
+        )
 
     def four(value: str) -> str:
-        return f"vec4<f32>({', '.join(lines(value).splitlines())})"
+        return f"vec4<f32>({', '.join(lines(value, rows).splitlines())})"
 
-    query = lines("a.$c = $query(query + 16u * $iu * lw.row_strides.x);").replace("$query", values["query"])
-    key = lines("b.$c = $key(key + 16u * $iu * lw.row_strides.y);").replace("$key", values["key"])
+    def fetch(name: str, component: str, extent: str) -> str:
+        """Returns a function that loads four elements of a row: those from `i` on, of which the first is at `at`."""
+        element = f"select(0.0, lw_load_{name}(at + $iu * lw.column_strides.{component}), i + $iu < lw.{extent})"
+        return f"""fn lw_fetch_{name}(at: u32, i: u32) -> vec4<f32> {{
+            if (lw_vectors == 1u) {{ return {name}_buffer[at >> 4u]; }}
+            return {four(element)};
+        }}"""
+
+    rows, pair = range(4), range(2)
+    query, key, value = loads
+    weights = []
+    for strip in rows:
+        weights.append(f"case {strip}u: {{" if strip < 3 else "default: {")
+        for j in pair:
+            element = f"s.r$i{strip // 2}.{COMPONENTS[strip % 2 * 2 + j]}"
+            weights.append(f"lw_tile_a[x + {8 * j}u][y] = {four(element)};")
+        weights.append("}")
+    put = "lw_tile_{0}[own_d + $iu][own_row / 4u + 8u * $ju][own_row % 4u] = {0}$j.$c;"
+    place = "places.inputs.w + (row + $iu) * lw.row_strides.w + (tile + 4u * x + 32u * $ju) * lw.column_strides.w"
     return Template(template).substitute(
         values,
-        rows=lines("r$i: vec4<f32>,"),
-        fetch_strip=f"{query}\n{key}",
-        fetch_value=lines("v.$c = lw_tile_value(value, k + 4u * $iu, end, is_column);"),
-        put_strips=lines("lw_tile_a[own_d][4u * $iu + own_row / 4u][own_row % 4u] = a.$c;")
-        + lines("lw_tile_b[own_d][4u * $iu + own_row / 4u][own_row % 4u] = b.$c;"),
-        put_value=lines("lw_tile_b[4u * $iu + own_v][own_column / 4u][own_column % 4u] = v.$c;"),
-        put_weights="\n".join(
-            f"lw_tile_a[4u * (x % 4u) + {i}u][y] = {four(f's.r$i.{each}')};" for i, each in enumerate(COMPONENTS)
+        fetch="\n".join((fetch(query, "x", "depth"), fetch(key, "y", "depth"), fetch(value, "z", "value_depth"))),
+        rows=lines("r$i$j: vec4<f32>,", rows, pair),
+        fetch_strips=lines(
+            f"a$i = lw_fetch_{query}(query + 32u * $iu * lw.row_strides.x, along);\n"
+            f"b$i = lw_fetch_{key}(key + 32u * $iu * lw.row_strides.y, along);",
+            pair,
         ),
-        multiply="\n".join(_multiply_strips(["y"], ["x"], lambda row, _: f"c.r{row}")),
-        multiply_seen=lines("c.r$i += select(a.$c * b, vec4<f32>(), a.$c == 0.0);"),
-        scores=lines("s.r$i = lw_tile_scores(s.r$i, row + $iu, tile + 4u * x, places.inputs.w);"),
-        largest=f"lw_tile_a[x][y] = {four('lw_largest_of_four(s.r$i)')};",
-        weights=lines("s.r$i = lw_tile_weights(s.r$i, largest.$c);"),
-        rescale_rows=lines("o.r$i *= scale.$c;"),
-        totals=f"total = total * scale + {four('dot(s.r$i, vec4<f32>(1.0))')};",
-        store=lines("lw_store_mean(places.out, row + $iu, column + 4u * x, o.r$i, total.$c);"),
-        score_four=four("lw_tile_score(products.$c, begin, span, key + $iu, mask + $iu * lw.column_strides.w)"),
+        fetch_value=lines(
+            f"b$i = select(vec4<f32>(), lw_fetch_{value}(value + (k + $iu) * lw.row_strides.z, column + own_column), "
+            "k + $iu < end);",
+            pair,
+        ),
+        put_strips="\n".join(lines(put.format(each), rows, pair) for each in "ab"),
+        put_value=lines("lw_tile_b[own_key + 8u * $iu][t % 16u] = b$i;", pair),
+        put_weights="\n".join(weights),
+        multiply="\n".join(_multiply_strips(["y"], ["x", "x + 8u"], lambda row, j: f"c.r{row}{j}")),
+        multiply_seen=lines(
+            "c.r$i$j += select(a.$c * lw_tile_b[k][x + 8u * $ju], vec4<f32>(), a.$c == 0.0);", rows, pair
+        ),
+        scores=lines(f"s.r$i$j = lw_tile_scores(s.r$i$j, {place});", rows, pair),
+        hide=lines("s.r$i$j = lw_tile_seen(s.r$i$j, row + $iu, tile + 4u * x + 32u * $ju);", rows, pair),
+        put_ranks=f"lw_ranks[x][y] = {four('lw_largest_rank(s.r$i0, s.r$i1)').replace('f32', 'u32')};",
+        ranks=lines("rank = max(rank, lw_ranks[$i][y]);", range(8)),
+        weights=lines("s.r$i$j = lw_tile_weights(s.r$i$j, largest.$c);", rows, pair),
+        totals=f"total = total * scale + {four('dot(s.r$i0 + s.r$i1, vec4<f32>(1.0))')};",
+        rescale_rows=lines("o.r$i$j *= scale.$c;", rows, pair),
+        store=lines(
+            "lw_store_row(places, i % batch, part, row + $iu, column + 4u * x + 32u * $ju, o.r$i$j, total.$c, "
+            "largest.$c);",
+            rows,
+            pair,
+        ),
+        score_four=four(f"{values['score']}(products.$c, scale, {values['mask']}(mask + $iu * lw.column_strides.w))"),
         weight_four=four(f"{values['weight']}(scores.$c, largest)"),
+        rescale_four=four(f"{values['rescale']}(before.$c, largest.$c)"),
     )
 
 

@@ -19,7 +19,7 @@ FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # w
 # lw_entry of recorder.h
 ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "tiles", "tile_parts", "dots", "columns")
 # overrides that are set to `variant` of lw_dispatch; a module has at most one of them
-VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors")
+VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors", "lw_vectors")
 
 
 @dataclass(frozen=True, slots=True)

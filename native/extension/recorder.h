@@ -35,7 +35,7 @@ typedef struct lw_dispatch {
     uint32_t kernel; /* index in lw_kernels */
     uint32_t entry;
     uint32_t sources; /* lw_sources */
-    uint32_t variant; /* lw_ndim, lw_transposed or lw_row_vectors, if the kernel has it */
+    uint32_t variant; /* the override of VARIANTS in shaders.py that the kernel has */
     uint32_t groups[3];
     uint32_t unused;
     /* numbers of the blocks in the order of the bindings, or 0; lw_record() fills them in */

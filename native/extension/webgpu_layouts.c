@@ -224,7 +224,12 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     return lw_webgpu_record_invocations(launch, count);
 }
 
-enum { ATTENTION_NDIM = 4 /* dimensions of a batch in one dispatch */ };
+enum {
+    ATTENTION_NDIM = 4, /* dimensions of a batch in one dispatch */
+    BUSY_TILES = 2048,  /* with fewer, keys are split; a causal mask leaves half of the parts empty */
+    LEAST_KEYS = 256,   /* of a part; with less, adding the parts costs more than it gains */
+    SPLIT_COLUMNS = 128 /* most columns of values with split keys, so that scratch memory is at most 70 MB */
+};
 
 /* LwAttentionLayout of webgpu/kinds/attention.wgsl. */
 typedef struct attentions {
@@ -237,18 +242,66 @@ typedef struct attentions {
     uint32_t out, out_row_stride, out_column_stride, scale; /* the scale is a float32 */
     uint32_t queries, keys, depth, value_depth, first, last, batch_ndim, count;
     uint32_t numbers[LW_WGSL_OPERANDS][2];
+    uint32_t parts, part_keys;
 } attentions;
 
 _Static_assert(sizeof(attentions) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters must have room");
 
-/* Records a dispatch for each index of the batch's dimensions `axis` .. outer - 1. */
+/* Returns whether the rows of query, key and value are contiguous and start at multiples of 16 bytes. */
+static int has_attention_vectors(const lw_webgpu_launch *launch) {
+    const lw_attention_layout *layout = &launch->plan->attention;
+    int aligned = (launch->dispatch.sources & 63) == 0 && layout->depth % STRIP == 0 && layout->value_depth % 4 == 0;
+    for (int i = 0; i < 3; i++) {
+        aligned &=
+            layout->column_strides[i] == 4 && layout->row_strides[i] % 16 == 0 && launch->parameters[i] % 16 == 0;
+        for (int axis = 0; axis < layout->batch_ndim; axis++) {
+            aligned &= layout->batch_strides[i][axis] % 16 == 0;
+        }
+    }
+    return aligned;
+}
+
+/* Records the dispatch that computes tiles of queries. If there are few, splits the keys, and records another one that
+ * adds the parts. */
+static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
+    const lw_attention_layout *layout = &launch->plan->attention;
+    attentions *parameters = (attentions *)launch->parameters;
+    int64_t rows = parameters->count, columns = layout->value_depth, seen = layout->last - layout->first + TILE;
+    int64_t tiles = rows / layout->queries * ((layout->queries + TILE - 1) / TILE);
+    seen = seen < layout->keys ? seen : layout->keys; /* by a tile */
+    int64_t most = columns <= SPLIT_COLUMNS ? seen / LEAST_KEYS : 1, parts = BUSY_TILES / tiles, keys = layout->keys;
+    parts = parts < most ? parts : most;
+    if (parts > 1) {
+        keys = (seen + TILE * parts - 1) / (TILE * parts) * TILE;
+        parts = (seen + keys - 1) / keys;
+    } else {
+        parts = 1;
+    }
+    parameters->parts = (uint32_t)parts;
+    parameters->part_keys = (uint32_t)keys;
+    launch->dispatch.entry = LW_ENTRY_TILES;
+    launch->dispatch.variant = (uint32_t)has_attention_vectors(launch);
+    if (parts == 1) {
+        return lw_webgpu_record_groups(launch, tiles);
+    }
+    lw_storage *scratch = lw_webgpu_bind_scratch(launch, rows * parts * ((columns + 7) / 4) * 16);
+    if (!scratch) {
+        return LW_INTERRUPTED; /* with an error set */
+    }
+    lw_status status = lw_webgpu_record_groups(launch, tiles * parts);
+    launch->dispatch.entry = LW_ENTRY_COMBINE;
+    launch->dispatch.variant = 0;
+    status = status == LW_OK ? lw_webgpu_record_invocations(launch, rows * ((columns + 3) / 4)) : status;
+    lw_storage_release(scratch);
+    return status;
+}
+
+/* Records dispatches for each index of the batch's dimensions `axis` .. outer - 1. */
 static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
     if (axis == outer && layout->queries >= LEAST_QUERIES) {
-        launch->dispatch.entry = LW_ENTRY_TILES;
-        return lw_webgpu_record_groups(launch,
-                                       parameters->count / layout->queries * ((layout->queries + TILE - 1) / TILE));
+        return record_attention_tiles(launch);
     }
     if (axis == outer) {
         return lw_webgpu_record_groups(launch, parameters->count);

@@ -40,7 +40,7 @@ class Dispatch(NamedTuple):
     kernel: str
     entry: str
     sources: int
-    variant: int  # lw_ndim or lw_transposed, if the kernel has it
+    variant: int  # the override of VARIANTS that the kernel has
     groups: tuple[int, ...]
     buffers: tuple[int, ...]  # 8 numbers of buffers; 0 is none
     parameters: bytes

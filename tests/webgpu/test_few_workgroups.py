@@ -42,6 +42,7 @@ SQUARE, IMAGES, PICKED = normal(300, 150), normal(2, 4, 20, 30), integers(70, 20
 A, B, TALL = normal(3, 200, 37), normal(37, 150), normal(150, 37)
 TILES_A, TILES_B, DEEP = normal(3, 200, 36), normal(36, 152), normal(70, 5001)
 VECTORS, DEEP_TILES, QUERIES = normal(200, 152), normal(70, 5000), normal(2, 3, 150, 8)
+MANY_KEYS = normal(3, 600, 8)
 CHANNELS, FILTERS = normal(2, 12, 13, 14), normal(3 * 200, 4, 3, 3)
 FLAGS, WORDS = normal(4000) > 0, integers(2**31 - 1, 3000)
 INTEGERS = integers(9, 9, 9001)
@@ -89,6 +90,7 @@ CALLS: dict[str, Callable[[Place], Any]] = {
     "max_pool2d": lambda on: lw.max_pool2d(on(IMAGES), 3, 1, 1),
     "avg_pool2d": lambda on: lw.avg_pool2d(on(IMAGES), 2),
     "attention, tiles": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(QUERIES), on(QUERIES)),
+    "attention, parts": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(MANY_KEYS), on(MANY_KEYS)),
     "attention": lambda on: lw.scaled_dot_product_attention(on(QUERIES)[..., :5, :], on(QUERIES), on(QUERIES)),
     "searchsorted": lambda on: lw.searchsorted(on(np.sort(WORDS)), on(WORDS) - 1),
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness import Runner, on_gpu, stays_on_gpu
-from recording import FakePlayer
+from recording import GROUPS, FakePlayer
 
 import lanewise as lw
 
@@ -103,8 +103,9 @@ def attention(query: np.ndarray, key: np.ndarray, value: np.ndarray, added: Any 
     return np.divide(terms.sum(-2), total, out=np.zeros(terms.sum(-2).shape), where=total != 0)
 
 
-# queries, keys, depth, value depth
+# queries, keys, depth, value depth; of 512 keys or more, some workgroups compute a part
 SIZES = [(8, 1, 1, 1), (63, 64, 16, 64), (64, 65, 17, 65), (65, 63, 33, 3), (130, 200, 64, 130), (9, 700, 8, 8)]
+SIZES += [(600, 1100, 32, 36), (700, 600, 10, 6)]
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -118,13 +119,23 @@ def test_attention(gpu: Runner, sizes: Shape, is_causal: bool) -> None:
     np.testing.assert_allclose(result, attention(query, key, value, hidden), atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_sliding_window(gpu: Runner, is_causal: bool) -> None:
+    query, key, value = normal(2, 700, 16), normal(2, 900, 16, seed=5), normal(900, 8, seed=6)
+    distance = np.arange(900) - np.arange(700)[:, None]
+    hidden = np.where((abs(distance) >= 500) | (is_causal & (distance > 0)), -np.inf, 0)
+    result = gpu.run("scaled_dot_product_attention", query, key, value, is_causal=is_causal, window=500)
+    np.testing.assert_allclose(result, attention(query, key, value, hidden), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("keys", [90, 600])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_hidden_keys_have_no_effect(gpu: Runner, bad: float) -> None:
-    """Queries 0 to 69 do not see key 70, query 3 sees no key, and no query sees key 5."""
-    mask = normal(100, 90)
-    mask[:70, 70] = mask[3] = mask[:, 5] = -np.inf
-    query, key, value = normal(2, 100, 20), normal(2, 90, 20, seed=5), normal(90, 70, seed=6)
-    value[[5, 70]] = bad
+def test_hidden_keys_have_no_effect(gpu: Runner, bad: float, keys: int) -> None:
+    """Queries 0 to 69 do not see one of the last keys, query 3 sees no key, and no query sees key 5."""
+    mask, late = normal(100, keys), keys - 20
+    mask[:70, late] = mask[3] = mask[:, 5] = -np.inf
+    query, key, value = normal(2, 100, 20), normal(2, keys, 20, seed=5), normal(keys, 70, seed=6)
+    value[[5, late]] = bad
     key[:, 5] = np.nan
     clean = key.copy()
     clean[:, 5] = 0
@@ -135,16 +146,26 @@ def test_hidden_keys_have_no_effect(gpu: Runner, bad: float) -> None:
     np.testing.assert_allclose(result, expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_bad_scores(gpu: Runner, bad: float) -> None:
+@pytest.mark.parametrize("keys", [150, 600])
+@pytest.mark.parametrize("bad", [np.nan, -np.nan, np.inf])
+def test_bad_scores(gpu: Runner, bad: float, keys: int) -> None:
     """A score that is NaN or infinite affects its query only."""
-    query, key, value = normal(70, 8), normal(150, 8, seed=5), normal(150, 6, seed=6)
-    mask = np.zeros((70, 150), np.float32)
+    query, key, value = normal(70, 8), normal(keys, 8, seed=5), normal(keys, 6, seed=6)
+    mask = np.zeros((70, keys), np.float32)
     mask[66, 100] = bad
     result = gpu.run("scaled_dot_product_attention", query, key, value, mask)
     assert np.isnan(result[66]).all()
     others = np.arange(70) != 66
     np.testing.assert_allclose(result[others], attention(query, key, value)[others], atol=1e-5, rtol=1e-5)
+
+
+def test_infinite_values_of_a_part_without_weight(gpu: Runner) -> None:
+    """The first part has 320 keys, whose weights round to 0 once the scores of the others are known."""
+    query, key, value = normal(64, 16), normal(600, 16, seed=5), normal(600, 4, seed=6)
+    mask = np.where(np.arange(600) < 320, np.float32(-500), np.float32(0))
+    value[7] = np.inf
+    result = gpu.run("scaled_dot_product_attention", query, key, value, mask)
+    np.testing.assert_allclose(result, attention(query, key[320:], value[320:]), atol=1e-5, rtol=1e-5)
 
 
 def test_shared_heads_on_views(gpu: Runner) -> None:
@@ -158,15 +179,16 @@ def test_shared_heads_on_views(gpu: Runner) -> None:
     np.testing.assert_allclose(np.array(result), attention(q, k, v), atol=1e-5, rtol=1e-5)
 
 
+def zeros(*shape: int) -> lw.Tensor:
+    return on_gpu(np.zeros(shape), np.float32)
+
+
 def test_when_tiles_are_used(fake: FakePlayer) -> None:
     """They need 8 rows, output channels of a group or queries."""
 
     def entry(result: lw.Tensor) -> tuple[str, Shape]:
         dispatch = fake.recorded(result)[-1]
         return dispatch.entry, dispatch.groups
-
-    def zeros(*shape: int) -> lw.Tensor:
-        return on_gpu(np.zeros(shape), np.float32)
 
     images = zeros(3, 6, 10, 10)
     assert entry(lw.conv2d(images, zeros(65, 6, 1, 1))) == ("tiles", (5, 2, 1))
@@ -205,3 +227,53 @@ def test_a_product_uses_nothing_around_its_operands(gpu: Runner) -> None:
         written[3:-1].reshape(3, 67, 73), a[:, 2:69, 1:32].astype(np.float64) @ b[:, 5:36, 3:76], atol=1e-4
     )
     assert (written[[0, 1, 2, -1]] == 7).all()
+
+
+@pytest.mark.parametrize(
+    ("heads", "keys", "columns", "parts"),
+    [
+        (3, 511, 6, 1),
+        (3, 512, 6, 2),
+        (3, 700, 6, 2),
+        (3, 5000, 6, 16),
+        (1023, 512, 6, 2),
+        (1025, 512, 6, 1),
+        (2049, 512, 6, 1),
+        (3, 5000, 129, 1),
+    ],
+)
+def test_keys_are_split_if_there_are_few_tiles(
+    fake: FakePlayer, heads: int, keys: int, columns: int, parts: int
+) -> None:
+    """Parts have at least 256 keys, in whole tiles."""
+    query, key, value = (
+        lw.broadcast_to(zeros(*shape), (heads, *shape)) for shape in ((9, 4), (keys, 4), (keys, columns))
+    )
+    first, *rest = fake.recorded(lw.scaled_dot_product_attention(query, key, value))
+    assert (first.entry, first.groups) == ("tiles", (min(heads * parts, GROUPS), 1, 1))
+    fields = first.fields("LwAttentionLayout")
+    assert fields["parts"] == parts
+    assert fields["part_keys"] * (parts - 1) < keys <= fields["part_keys"] * parts
+    assert [each.entry for each in rest] == ["combine"] * (parts > 1)
+    if parts > 1:
+        assert fields["part_keys"] % 64 == 0
+        assert rest[0].groups == (min(math.ceil(heads * 9 * 2 / 256), GROUPS), 1, 1)
+        assert fake.sizes[first.buffers[5]] >= heads * 9 * parts * 3 * 16
+
+
+@pytest.mark.parametrize(
+    ("make", "vectors"),
+    [
+        (lambda: zeros(70, 16), 1),
+        (lambda: zeros(3, 70, 32), 1),
+        (lambda: lw.permute_dims(zeros(70, 3, 20)[::-1, :, 4:], (1, 0, 2)), 1),
+        (lambda: zeros(70, 20)[:, 2:18], 0),
+        (lambda: zeros(70, 18)[:, :16], 0),
+        (lambda: zeros(16, 70).T, 0),
+        (lambda: zeros(70, 20), 0),
+    ],
+)
+def test_rows_that_are_read_as_vectors(fake: FakePlayer, make: Any, vectors: int) -> None:
+    x = make()
+    (dispatch,) = fake.recorded(lw.scaled_dot_product_attention(x, x, x))
+    assert (dispatch.entry, dispatch.variant) == ("tiles", vectors)

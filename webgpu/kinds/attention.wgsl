@@ -25,6 +25,8 @@ struct LwAttentionLayout {
     number_y: vec2<u32>,
     number_z: vec2<u32>,
     number_w: vec2<u32>,
+    parts: u32,                        // that the keys are split into, for a tile of queries
+    part_keys: u32,
 }
 
 var<workgroup> lw_weights: array<f32, lw_keys>;
@@ -121,7 +123,7 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
             for (var c = 0u; c < lw_columns; c += 1u) {
                 let at = column + c * lw_keys + invocation;
                 if (at < lw.value_depth) {
-                    out_buffer[(places.out + row * lw.out.y + at * lw.out.z) >> 2u] = $mean(sums[c], total);
+                    out_buffer[(places.out + row * lw.out.y + at * lw.out.z) >> 2u] = sums[c] * $reciprocal(total);
                 }
             }
         }
