@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pyodide.code import run_js
-from pyodide.ffi import JsException, can_run_sync, run_sync, to_js
+from pyodide.ffi import JsException, can_run_sync, create_proxy, run_sync, to_js
 
 from lanewise import placement, selection
 from lanewise._ext import Tensor
 from lanewise.devices import LIMITS, DeviceInfo, Unsettled
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu import chains, shaders
+from lanewise.webgpu import chains, compiling, shaders
 
 __all__ = ["Player", "devices", "fetch", "is_pending", "missing", "open_player", "prepare"]
 
@@ -35,7 +35,13 @@ CANNOT_WAIT: Final = "Python cannot wait for the GPU here"
 @functools.cache
 def _script() -> Any:
     """Returns the functions of player.js."""
-    return run_js(SCRIPT.read_text(encoding="utf-8"))(*map(to_js, (shaders.ENTRIES, shaders.VARIANTS, LIMITS)))
+    tables = map(to_js, (shaders.ENTRIES, shaders.VARIANTS, LIMITS))
+    note = create_proxy(_note_compiling)
+    return run_js(SCRIPT.read_text(encoding="utf-8"))(*tables, note, compiling.SECONDS * 1000)
+
+
+def _note_compiling() -> None:
+    compiling.note(_adapter.name if _adapter else "the GPU")
 
 
 def _call(target: Any, function: str, *arguments: Any) -> Any:

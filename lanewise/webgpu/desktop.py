@@ -22,7 +22,7 @@ import wgpu
 from wgpu.backends.wgpu_native import _api as native
 
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu import chains, shaders
+from lanewise.webgpu import chains, compiling, shaders
 
 __all__ = ["Player", "adapters"]
 
@@ -72,9 +72,11 @@ class Player:
     def __init__(self, adapter: Any) -> None:
         self.lost = ""  # why the device is lost, "" while it is not
         self.lock = threading.RLock()
+        self._name: str = adapter.info["device"]
+        self._compiling = 0.0  # seconds that creating pipelines took since the last read
         limits = adapter.limits
         names = ("max-buffer-size", "max-storage-buffer-binding-size")
-        with self._translated(f"opening {adapter.info['device']}"):
+        with self._translated(f"opening {self._name}"):
             self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
         self.max_groups: int = self._device.limits["max-compute-workgroups-per-dimension"]
         self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
@@ -123,8 +125,11 @@ class Player:
                 encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
                 source = self._buffers[number]._internal
                 _lib.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, offset, staging._internal, 0, size)
-                self._submit(encoder)
-                self._map(staging, size)
+                # Some drivers compile kernels only when they run.
+                with compiling.noted(self._name, self._compiling) if self._compiling else contextlib.nullcontext():
+                    self._submit(encoder)
+                    self._map(staging, size)
+                self._compiling = 0.0
                 mapped = _lib.wgpuBufferGetConstMappedRange(staging._internal, 0, size)
                 into[:] = _ffi.buffer(mapped, size)
                 _lib.wgpuBufferUnmap(staging._internal)
@@ -225,13 +230,14 @@ class Player:
 
     def _pipeline(self, dispatch: bytes) -> tuple[Any, tuple[int, int]]:
         """Compiles the pipeline that a dispatch needs. A module is parsed once for all of its pipelines."""
+        began = time.perf_counter()
         kernel, entry, sources, variant = struct.unpack_from("<4I", dispatch)
         if kernel not in self._modules:
             self._parse(kernel, shaders.load(kernel))
         shader = self._modules[kernel][0]
         layout = (shader.inputs, shader.outputs)
         constants = {"lw_sources": sources, **dict.fromkeys(shaders.VARIANTS, variant)}
-        with self._translated(f"compiling {shader.kernel}"):
+        with compiling.noted(self._name, self._compiling), self._translated(f"compiling {shader.kernel}"):
             stage = {
                 "module": self._modules[kernel][1],
                 "entry_point": shaders.ENTRIES[entry],
@@ -240,6 +246,7 @@ class Player:
             whole = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(layout)])
             pipeline = self._device.create_compute_pipeline(label=shader.kernel, layout=whole, compute=stage)
         self._pipelines[dispatch[:PIPELINE_BYTES]] = pipeline, layout
+        self._compiling += time.perf_counter() - began
         return pipeline, layout
 
     def _layout(self, layout: tuple[int, int]) -> Any:

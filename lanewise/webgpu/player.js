@@ -1,8 +1,9 @@
 // WebGPU in a page or a worker: finds an adapter, opens a device, and plays the dispatches that recorder.c records.
-// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py and LIMITS
-// of devices.py, and then the functions of the object that this returns. Buffers, pipelines and bind groups stay here,
-// because each value that Python holds costs a proxy.
-((ENTRIES, VARIANTS, LIMITS) => {
+// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py, LIMITS of
+// devices.py and a function to call if new kernels let a read wait for so many milliseconds, and then the functions of
+// the object that this returns. Buffers, pipelines and bind groups stay here, because each value that Python holds
+// costs a proxy.
+((ENTRIES, VARIANTS, LIMITS, note, NOTE_MILLISECONDS) => {
     // lw_dispatch of recorder.h, in words: kernel, entry, lw_sources and variant select a pipeline
     const DISPATCH_WORDS = 16;
     const PIPELINE_WORDS = 4;
@@ -42,6 +43,7 @@
             this.layouts = new Map();
             this.bindGroups = new Map();
             this.checks = new Set(); // promises of error scopes
+            this.isCompiling = false; // whether pipelines were created that no read has waited for
             this.staging = undefined;
             this.encoder = undefined; // commands that are not submitted yet
             this.parameters = device.createBuffer({
@@ -130,6 +132,8 @@
         }
 
         async map(staging, size) {
+            const timer = this.isCompiling && setTimeout(note, NOTE_MILLISECONDS);
+            this.isCompiling = false;
             try {
                 await staging.mapAsync(GPUMapMode.READ, 0, size);
                 await Promise.all(this.checks);
@@ -137,6 +141,7 @@
                 await this.waitForLoss();
                 this.lose(error.message);
             }
+            clearTimeout(timer);
             this.refuseLoss();
             return { staging, size };
         }
@@ -259,6 +264,7 @@
         }
 
         compile(kernel, entryPoint, sources, variant) {
+            this.isCompiling = true;
             let pipeline;
             const checked = this.check("validation", () => {
                 pipeline = this.device.createComputePipeline(

@@ -248,6 +248,14 @@ def test_firefox(firefox: webdriver.Firefox, site: LocalSite) -> None:
         assert found["gpu"] is None
 
 
+def test_a_note_says_that_kernels_are_compiled(gpu_chromium: Chromium, site: LocalSite) -> None:
+    """It comes while new kernels first run, not afterwards."""
+    with closing(Console(gpu_chromium, site, NEWEST)) as console:
+        first, second = console.run(PROGRAMS / "webgpu_note.py")
+    assert first == second and len(first) == 1
+    assert re.fullmatch("lanewise: waiting for .*swiftshader.*, which compiles each kernel before .*", first[0])
+
+
 @pytest.mark.parametrize("script", ["", WITHOUT_JSPI])
 def test_an_adapter_that_gives_no_device_is_listed_as_missing(driver: Driver, site: LocalSite, script: str) -> None:
     """AUTO goes on with the CPU."""

@@ -8,6 +8,9 @@ import re
 import struct
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +20,7 @@ from openers import real_player
 from recording import BATCH, DISPATCH, ENTRIES, PARAMETER_BYTES, ROOT, STRUCTS
 
 from lanewise.errors import DeviceError, OutOfMemoryError
-from lanewise.webgpu import shaders
+from lanewise.webgpu import compiling, shaders
 
 wgpu = pytest.importorskip("wgpu")
 from lanewise.webgpu import desktop  # noqa: E402
@@ -61,6 +64,63 @@ def dispatch(name: str, *buffers: int, sources: int = 0, offset: int = 0) -> tup
     struct.pack_into("<4I", parameters, 64, *[4] * 4)
     struct.pack_into("<6I", parameters, 192, X.size, 0, 1, 1, 1, 1)
     return DISPATCH.pack(*words), bytes(parameters)
+
+
+class Clock:
+    """A threading.Timer whose time is up at once, if it is less than a second."""
+
+    def __init__(self, seconds: float, function: Callable[[str], None], arguments: list[str]) -> None:
+        self.seconds, self.function, self.arguments = seconds, function, arguments
+
+    def start(self) -> None:
+        """Calls the function if the time is up."""
+        if self.seconds < 1:
+            self.function(*self.arguments)
+
+    def cancel(self) -> None:
+        """Does nothing."""
+
+
+def test_a_note_says_that_kernels_are_compiled(
+    player: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It comes once, while pipelines are created or while their first run is read, if that takes long."""
+
+    def notes_of(function: Any, *arguments: Any) -> int:
+        caplog.clear()
+        function(*arguments)
+        assert all(each.name == "lanewise" and "waiting for" in each.message for each in caplog.records)
+        return len(caplog.records)
+
+    names = ("acosh_float32", "atanh_float32", "asinh_float32", "cosh_float32")
+    first, second, third, fourth = (dispatch(name, 1, 2) for name in names)
+    monkeypatch.setattr(compiling, "_has_noted", False)
+    monkeypatch.setattr(threading, "Timer", Clock)
+    monkeypatch.setattr(compiling, "SECONDS", 1e9)
+    assert [notes_of(player.play, *first), notes_of(read, player, 2)] == [0, 0]
+    monkeypatch.setattr(compiling, "SECONDS", 0)
+    assert [notes_of(player.play, *first), notes_of(read, player, 2)] == [0, 0]  # nothing was compiled
+    assert [notes_of(player.play, *second), notes_of(player.play, *third)] == [1, 0]
+    monkeypatch.setattr(compiling, "_has_noted", False)
+    assert [notes_of(read, player, 2), notes_of(player.play, *fourth)] == [1, 0]
+
+
+def test_the_note_comes_during_a_call_that_takes_long(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(compiling, "_has_noted", False)
+    with compiling.noted("GPU", compiling.SECONDS - 1e-3):
+        end = time.monotonic() + 60
+        while not caplog.records and time.monotonic() < end:
+            time.sleep(1e-3)
+    assert [each.message for each in caplog.records] == [
+        "lanewise: waiting for GPU, which compiles each kernel before it first runs in a process"
+    ]
+    before = threading.active_count()
+    monkeypatch.setattr(compiling, "_has_noted", False)
+    with compiling.noted("GPU", 0):
+        assert threading.active_count() == before + 1
+    assert not compiling._has_noted
 
 
 def test_opengl_is_neither_started_nor_offered(monkeypatch: pytest.MonkeyPatch) -> None:
