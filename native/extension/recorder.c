@@ -63,6 +63,10 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
     recorder->player = Py_NewRef(player);
     recorder->lock = lock;
     recorder->limits = *limits;
+    PyObject *rounds = PyObject_GetAttrString(player, "max_rounds");
+    recorder->limits.rounds = rounds ? PyLong_AsLongLong(rounds) : 0;
+    Py_XDECREF(rounds);
+    PyErr_Clear();
     recorder->batch = 1; /* no block has been used yet */
     return recorder;
 }

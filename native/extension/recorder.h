@@ -48,6 +48,7 @@ typedef struct lw_limits {
     size_t buffer;   /* bytes of a buffer */
     size_t budget;   /* bytes of all buffers */
     int64_t cache;   /* bytes of freed buffers that are kept */
+    int64_t rounds;  /* of all loops of an invocation together, from the player's max_rounds if it has that */
 } lw_limits;
 
 typedef struct lw_known_chain lw_known_chain;

@@ -75,6 +75,16 @@ lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch) {
                             "with .to()");
 }
 
+lw_status lw_webgpu_check_rounds(lw_webgpu_launch *launch, int64_t count, int64_t groups, int64_t rounds) {
+    int64_t limit = launch->recorder->limits.rounds;
+    if (limit <= 0 || groups <= 0 || (count + groups - 1) / groups <= limit / rounds) {
+        return LW_OK;
+    }
+    return lw_webgpu_refuse(launch,
+                            "expected smaller operands, because this adapter cuts long loops short, which makes "
+                            "results wrong; split them, or move them to the CPU with .to()");
+}
+
 lw_storage *lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes) {
     lw_storage *scratch = lw_storage_new(bytes, &launch->recorder->device);
     launch->bindings[launch->plan->operation->input_count + 1] = scratch ? scratch->data : NULL;

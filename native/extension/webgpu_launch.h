@@ -49,6 +49,9 @@ int lw_webgpu_encode_scalars(const lw_operation *operation, const lw_scalar *par
 /* Sets the message of the error of a launch that is refused. Returns LW_DEVICE_ERROR. */
 lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message);
 lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch);
+/* Refuses a dispatch in which `groups` workgroups or invocations share `count` rows, tiles or elements, each with
+ * `rounds` of loops, if the device ends loops before that. Otherwise returns LW_OK. Leaving a loop counts as one. */
+lw_status lw_webgpu_check_rounds(lw_webgpu_launch *launch, int64_t count, int64_t groups, int64_t rounds);
 /* Binds new scratch memory. Returns NULL with an error set on failure. The caller releases it once the dispatches
  * that use it are recorded: later launches reuse it only after them. */
 lw_storage *lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes);

@@ -17,6 +17,14 @@ enum {
     MOST_DEPTH = 1 << 15 /* lavapipe ends loops after 2^16 rounds of an invocation */
 };
 
+/* Rounds of loops, for lw_webgpu_check_rounds. */
+enum {
+    WINDOW_ROUNDS = 16, /* of tiles, apart from those along k */
+    TILE_ROUNDS = 12,   /* of attention for a tile of keys, apart from one for every 16 elements of the depth */
+    KEYS_ROUNDS = 74,   /* the same for the tile of a single query, apart from one for each element of the depth */
+    PASS_ROUNDS = 32    /* of attention before and after a pass over the keys */
+};
+
 /* LwMatrixLayout of webgpu/kinds/matrix.wgsl. */
 typedef struct matrices {
     uint32_t offsets[LW_WGSL_OPERANDS];
@@ -214,14 +222,21 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     parameters->channels = (uint32_t)(layout->in_channels / layout->groups);
     parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
     parameters->count = (uint32_t)count;
+    int64_t rows = layout->kernel_size[0], columns = layout->kernel_size[1], channels = parameters->channels;
     if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= LEAST_CHANNELS) {
+        int64_t tiles = (count / layout->out_channels + TILE - 1) / TILE;
         launch->dispatch.entry = LW_ENTRY_TILES;
-        launch->dispatch.groups[0] = lw_webgpu_at_most(launch, (count / layout->out_channels + TILE - 1) / TILE);
+        launch->dispatch.groups[0] = lw_webgpu_at_most(launch, tiles);
         launch->dispatch.groups[1] = lw_webgpu_at_most(launch, (parameters->outputs + TILE - 1) / TILE);
         launch->dispatch.groups[2] = lw_webgpu_at_most(launch, layout->groups);
-        return lw_webgpu_record(launch);
+        lw_status status = lw_webgpu_check_rounds(launch, tiles, launch->dispatch.groups[0],
+                                                  channels * rows * columns / STRIP + WINDOW_ROUNDS);
+        return status == LW_OK ? lw_webgpu_record(launch) : status;
     }
-    return lw_webgpu_record_invocations(launch, count);
+    int64_t groups = lw_webgpu_at_most(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+    lw_status status =
+        lw_webgpu_check_rounds(launch, count, groups * LW_WGSL_GROUP, channels * (rows * (columns + 2) + 3) + 1);
+    return status == LW_OK ? lw_webgpu_record_invocations(launch, count) : status;
 }
 
 enum {
@@ -261,6 +276,13 @@ static int has_attention_vectors(const lw_webgpu_launch *launch) {
     return aligned;
 }
 
+/* Checks the loops of workgroups that share `count` queries or tiles of them, and take so many rounds for a tile of
+ * keys in each pass over the keys. */
+static lw_status check_keys(lw_webgpu_launch *launch, int64_t count, int64_t keys, int64_t rounds, int64_t passes) {
+    rounds = PASS_ROUNDS + passes * (PASS_ROUNDS + rounds * ((keys + TILE - 1) / TILE));
+    return lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
+}
+
 /* Records the dispatch that computes tiles of queries. If there are few, splits the keys, and records another one that
  * adds the parts. */
 static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
@@ -281,14 +303,16 @@ static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
     parameters->part_keys = (uint32_t)keys;
     launch->dispatch.entry = LW_ENTRY_TILES;
     launch->dispatch.variant = (uint32_t)has_attention_vectors(launch);
-    if (parts == 1) {
-        return lw_webgpu_record_groups(launch, tiles);
+    int64_t rounds = (layout->depth + STRIP - 1) / STRIP + TILE_ROUNDS, passes = (columns + TILE - 1) / TILE;
+    lw_status status = check_keys(launch, tiles * parts, parts > 1 ? keys : seen, rounds, passes);
+    if (status != LW_OK || parts == 1) {
+        return status == LW_OK ? lw_webgpu_record_groups(launch, tiles) : status;
     }
     lw_storage *scratch = lw_webgpu_bind_scratch(launch, rows * parts * ((columns + 7) / 4) * 16);
     if (!scratch) {
         return LW_INTERRUPTED; /* with an error set */
     }
-    lw_status status = lw_webgpu_record_groups(launch, tiles * parts);
+    status = lw_webgpu_record_groups(launch, tiles * parts);
     launch->dispatch.entry = LW_ENTRY_COMBINE;
     launch->dispatch.variant = 0;
     status = status == LW_OK ? lw_webgpu_record_invocations(launch, rows * ((columns + 3) / 4)) : status;
@@ -304,7 +328,9 @@ static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer)
         return record_attention_tiles(launch);
     }
     if (axis == outer) {
-        return lw_webgpu_record_groups(launch, parameters->count);
+        int64_t count = parameters->count, passes = (layout->value_depth + 4 * TILE - 1) / (4 * TILE);
+        lw_status status = check_keys(launch, count, layout->keys, layout->depth + KEYS_ROUNDS, passes);
+        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
     }
     attentions first = *parameters;
     lw_status status = LW_OK;

@@ -12,6 +12,7 @@ enum {
     VECTORS = 8,   /* of a row that an invocation holds in registers, at most */
     ROW_TEAM = 64, /* invocations that compute a short row */
     SHORT_ROW = 4 * VECTORS * ROW_TEAM,
+    ROW_ROUNDS = 64,                         /* of loops for a row, apart from those over its elements */
     VECTOR_ROW = 4 * VECTORS * LW_WGSL_GROUP /* elements of the longest row that a workgroup holds in registers */
 };
 
@@ -184,6 +185,10 @@ lw_status lw_webgpu_rows(lw_webgpu_launch *launch) {
         int64_t rows = LW_WGSL_GROUP / team; /* of a workgroup */
         launch->dispatch.variant = (uint32_t)((length + 4 * team - 1) / (4 * team) + (rows > 1 ? 2 * VECTORS : 0));
         return lw_webgpu_record_groups(launch, (count + rows - 1) / rows);
+    }
+    if (status == LW_OK && !scratch_bytes) { /* up to three passes over the row */
+        int64_t rounds = 3 * (parameters_of(launch)->length / LW_WGSL_GROUP) + ROW_ROUNDS;
+        status = lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
     }
     if (status != LW_OK || !scratch_bytes || blocks <= 1) {
         return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;

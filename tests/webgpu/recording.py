@@ -61,6 +61,7 @@ class FakePlayer:
         self.lock = threading.RLock()
         self.lost = ""
         self.is_closed = False
+        self.max_rounds: object = 0  # of loops; 0 is no limit
         self.calls: list[tuple[Any, ...]] = []
         self.batches: list[list[Dispatch]] = []
         self.sizes: dict[int, int] = {}  # of the buffers that exist

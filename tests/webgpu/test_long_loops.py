@@ -1,12 +1,20 @@
 """Tests kernels on so many elements that one workgroup would loop more than 2^16 times. Lavapipe ends loops after that
 number, which it counts for all loops of an invocation together, and leaves wrong results. Kernels that do not split
-their loops (rows, windows and attention) are tested with fewer elements."""
+their loops (rows, windows and attention) are tested with fewer elements, and refused with more."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from harness import Runner
+from openers import Switch
+from recording import FakePlayer
+
+import lanewise as lw
+from lanewise.errors import DeviceError
+from lanewise.webgpu import provider
 
 ROW = 12_000_000
 
@@ -57,3 +65,63 @@ def test_convolution(gpu: Runner, row: np.ndarray, channels: int, outputs: int) 
     terms = images.astype(np.float64) * weight
     difference = gpu.run("conv2d", images, weight)[0, :, 0, 0] - terms.sum((1, 2, 3))
     assert (abs(difference) <= 2e-7 * abs(terms).sum((1, 2, 3))).all()
+
+
+def attention(queries: int, keys: int, depth: int) -> lw.Tensor:
+    """Every value is 1, so the result is."""
+    query, key = lw.ones((queries, depth)), lw.zeros((keys, depth))
+    return lw.scaled_dot_product_attention(query, key, key + 1)
+
+
+def convolution(outputs: int, channels: int) -> lw.Tensor:
+    return lw.conv2d(lw.ones((1, channels, 1, 1)), lw.ones((outputs, channels, 1, 1))) / channels
+
+
+def pooling(rows: int, columns: int) -> lw.Tensor:
+    return lw.max_pool2d(lw.ones((1, 1, rows, columns)), (rows, columns))
+
+
+# Calls whose loops have about the length where lavapipe ends them: 1 % more if the argument is 1. All results are 1.
+LONG: dict[str, Callable[[float], lw.Tensor]] = {
+    "row": lambda part: lw.softmax(lw.zeros(int(22_000 * part) * 256)) * (int(22_000 * part) * 256),
+    "a window's row": lambda part: pooling(1, int(66_200 * part)),
+    "a window's rows": lambda part: pooling(int(16_600 * part), 2),
+    "channels": lambda part: convolution(1, int(11_100 * part)),
+    "channels in tiles": lambda part: convolution(8, int(1_060_000 * part)),
+    "keys": lambda part: attention(2, int(47_100 * part), 16),
+    "keys in tiles": lambda part: attention(8, int(67_200 * part), 132),  # so wide that keys are not split
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_loops_that_lavapipe_would_cut_short_are_refused(gpu: Runner, name: str) -> None:
+    """Slightly shorter ones are computed, as all are on other adapters."""
+    with lw.use_backend("wgpu"):
+        np.testing.assert_allclose(LONG[name](0.97).numpy(), 1, rtol=1e-4)
+        if "llvmpipe" not in provider.devices()[0].name:
+            np.testing.assert_allclose(LONG[name](1).numpy(), 1, rtol=1e-4)
+            return
+        with pytest.raises(DeviceError, match="expected smaller operands, because this adapter cuts long loops short"):
+            LONG[name](1).numpy()
+
+
+@pytest.mark.parametrize(("rows", "is_refused"), [(2, False), (4, False), (5, True)])
+def test_rows_that_share_a_workgroup(switch: Switch, rows: int, is_refused: bool) -> None:
+    """Their loops add up: here, 364 rounds for a row."""
+    player = FakePlayer()
+    player.max_rounds = 2 * 364
+    switch.use(lambda: player.open(groups=2))
+    x = lw.zeros((rows, 100 * 256)).to("wgpu")
+    if not is_refused:
+        lw.softmax(x).tolist()
+        return
+    with pytest.raises(DeviceError, match="cuts long loops short"):
+        lw.softmax(x).tolist()
+
+
+@pytest.mark.parametrize("limit", [0, -1, "many"])
+def test_a_player_without_a_limit(switch: Switch, limit: object) -> None:
+    player = FakePlayer()
+    player.max_rounds = limit
+    switch.use(lambda: player.open(groups=2))
+    lw.softmax(lw.zeros((50, 100 * 256)).to("wgpu")).tolist()
