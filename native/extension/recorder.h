@@ -62,6 +62,7 @@ typedef struct lw_recorder {
     int64_t parts;    /* blocks that are parts of a storage, because the device has no buffers of that size */
     int64_t batch;    /* number of the batch that is being recorded */
     int count;        /* dispatches in it */
+    double work;      /* nanoseconds that they are expected to take on a thread of the CPU */
     lw_dispatch dispatches[LW_BATCH];
     uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
     int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
@@ -84,6 +85,10 @@ LW_HIDDEN lw_status lw_recorder_flush(lw_device *device);
 /* Asks the player for the kernel of a chain, described by a key (webgpu_chain.c). Returns 1 if it can be played from
  * now on, under this number, 0 if it will be, -1 if it cannot be compiled, or -2 with an error set after Ctrl-C. */
 int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length);
+
+/* Says how long a launch that was recorded is expected to take on a thread of the CPU. Submits the batch if that is
+ * much together, so that the GPU does not wait for a full batch. */
+lw_status lw_recorded_work(lw_recorder *recorder, double nanoseconds);
 
 /* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
  * when it is full. */

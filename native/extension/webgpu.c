@@ -4,6 +4,7 @@
 #include "lanewise_operations.h"
 #include "lanewise_table.h"
 #include "module.h"
+#include "run.h"
 #include "shader.h"
 #include "webgpu_launch.h"
 
@@ -31,9 +32,12 @@ static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const
                                .number = number,
                                .outputs = outputs,
                                .dispatch = {.kernel = (uint32_t)plan->kernel, .groups = {1, 1, 1}}};
-    return launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)
-               ? lw_webgpu_launch_parts(&launch, launchers[plan->operation->kind])
-               : launchers[plan->operation->kind](&launch);
+    lw_webgpu_launcher *launcher = launchers[plan->operation->kind];
+    lw_status status = launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)
+                           ? lw_webgpu_launch_parts(&launch, launcher)
+                           : launcher(&launch);
+    double nanoseconds = lw_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
+    return status == LW_OK ? lw_recorded_work(launch.recorder, nanoseconds) : status;
 }
 
 /* Returns which kernels have a module, as lw_device.kernels. */

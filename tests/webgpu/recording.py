@@ -121,11 +121,12 @@ class FakePlayer:
         return tensor, self.calls[-1][1]
 
     def recorded(self, result: lw.Tensor) -> list[Dispatch]:
-        """Hands over what is pending by reading a result, and returns it. Asserts that the last dispatch binds the
+        """Hands over what is pending by reading a result, and returns it; the last batch if nothing is pending, because
+        the work was so long that it was handed over at once. Asserts that the last dispatch binds the
         result."""
         start = len(self.batches)
         result.tolist()
-        dispatches = [dispatch for batch in self.batches[start:] for dispatch in batch]
+        dispatches = [dispatch for batch in self.batches[start:] or self.batches[-1:] for dispatch in batch]
         _, number, *_ = self.calls[-1]
         assert self.calls[-1][0] == "read" and number in dispatches[-1].buffers
         return dispatches

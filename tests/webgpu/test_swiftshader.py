@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DRIVER = "vk_swiftshader_icd.json"
 LEAST = 400  # tests that a quarter of the sweep has
 # SwiftShader compiles tiles, whose steps are written out, for minutes, and needs gigabytes for that.
-SELECTED = "wgpu and not (matmul or linear or attention or conv2d)"
+TILED = "matmul linear matvec vecmat weighted_sum cov corrcoef eye attention conv2d"  # or composed of these
+SELECTED = f"wgpu and not ({TILED.replace(' ', ' or ')})"
 ADAPTER = 'import lanewise as lw; print(*(each.devices[0].name for each in lw.backends() if each.name == "wgpu"))'
 
 
