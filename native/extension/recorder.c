@@ -355,7 +355,7 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
 }
 
 lw_status lw_recorded_work(lw_recorder *recorder, double nanoseconds) {
-    const double enough = 4e6; /* some 50 us on a large GPU, three times as long as submitting takes */
+    const double enough = 4e7; /* half a millisecond on a large GPU, which pauses for some 10 us between batches */
     recorder->work += nanoseconds;
     return recorder->count && recorder->work > enough ? lw_recorder_flush(&recorder->device) : LW_OK;
 }
