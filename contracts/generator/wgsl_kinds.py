@@ -261,7 +261,7 @@ def _rows(module: Module) -> str:
     if f"{stem}_scale" in library.texts:
         rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
         rescale += "\nif (scale != 1.0) {\n    $again\n}"
-        scale, element = ["scale"], f"{loads[0]} * scale"
+        scale, element = ["scale"], f"lw_rounded({loads[0]} * scale)"  # see lw_scaled_four in rows_vectors.wgsl
     numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
     values = {
         "summary": library.result(module.function("_identity")),
@@ -301,8 +301,9 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
     for j in range(8):
         place = f"(row.x >> 4u) + min(member + {j} * team, end - 1u)"
         load.append(f"if (vectors > {j}u) {{ v{j} = lw_load_vector({place}); }}")
-    summarize = each("summary = lw_summarize_four(summary, $v, scale);")
-    again = [f"summary = {values['identity']};", *summarize]
+    summarize = each("summary = lw_summarize_four(summary, $v);")
+    again = [f"summary = {values['identity']};"]
+    again += each("summary = lw_summarize_four(summary, lw_scaled_four($v, scale));")
     again += ["lw_combine_summaries(summary, invocation, team);", "summary = lw_summaries[first];"]
     flags = ""
     if rescale:  # if one team has to, all do it, because of the barriers
@@ -328,10 +329,7 @@ def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
             for position, (other, _) in enumerate(module.operands[1:-1], 1)
         ]
         items.append(f"{value}({', '.join([f'four.{component}', *others, 'numbers'])})")
-    maps = {
-        f"map_{component}": f"{module.function('_map')}(four.{component}{' * scale' if rescale else ''})"
-        for component in COMPONENTS
-    }
+    maps = {f"map_{component}": f"{module.function('_map')}(four.{component})" for component in COMPONENTS}
     margin = "\n        "
     text = Template(_template("rows_vectors")).substitute(
         values | maps,

@@ -38,6 +38,7 @@ PAUSE_SECONDS: Final = 1e-4
 
 _lib, _ffi = native.lib, native.ffi
 _LOST: Final = re.compile(r"\blost\b", re.IGNORECASE)
+_NO_MEMORY: Final = "Not enough memory left"  # wgpu says so in a validation error
 
 
 @functools.cache
@@ -294,10 +295,10 @@ class Player:
         """Raises errors of wgpu as Lanewise's. Notes a loss of the device."""
         try:
             yield
-        except wgpu.GPUOutOfMemoryError as error:
-            raise OutOfMemoryError(f"out of memory when {action}") from error
         except (wgpu.GPUError, RuntimeError) as error:
             text = " ".join(str(error).split())
+            if isinstance(error, wgpu.GPUOutOfMemoryError) or _NO_MEMORY in text:
+                raise OutOfMemoryError(f"out of memory when {action}") from error
             if _LOST.search(text):
                 self.lost = self.lost or text
             raise DeviceError(f"error when {action}: {text}") from error

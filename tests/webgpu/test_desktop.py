@@ -240,6 +240,24 @@ def test_a_module_that_does_not_compile(player: Any, monkeypatch: pytest.MonkeyP
     assert player.lost == ""
 
 
+@pytest.mark.parametrize(
+    "error",
+    [wgpu.GPUOutOfMemoryError("none"), wgpu.GPUValidationError("Caused by:\n In create\n Not enough memory left.")],
+)
+def test_no_memory_is_told_from_other_errors(
+    player: Any, monkeypatch: pytest.MonkeyPatch, error: wgpu.GPUError
+) -> None:
+    """wgpu has two ways to say so."""
+
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(player._device, "create_buffer", fail)
+    with pytest.raises(OutOfMemoryError, match="out of memory when allocating 256 bytes"):
+        player.create(9, 256)
+    assert player.lost == ""
+
+
 def test_bind_groups_are_reused(player: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are kept up to a limit, until a buffer is destroyed: they refer to buffers."""
     monkeypatch.setattr(desktop, "MAX_BIND_GROUPS", 3)

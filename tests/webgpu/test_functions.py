@@ -23,8 +23,8 @@ var<private> lw: Layout; // for lw_rounded
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    lw.count = arrayLength(&arguments);
-    if (id.x < arrayLength(&arguments)) {
+    lw.count = arguments[arrayLength(&arguments) - 1u].x; // compilers know more about arrayLength()
+    if (id.x < lw.count) {
         let x = arguments[id.x];
         RESULT
     }
@@ -43,11 +43,12 @@ def evaluate(result: str, rows: Iterable[tuple[int, ...]]) -> list[tuple[int, in
     from wgpu.utils.compute import compute_with_buffers
 
     arguments = np.array([[*row, 0, 0, 0, 0][:4] for row in rows], np.uint32)
+    count = len(arguments)
+    arguments = np.vstack([arguments, np.full((1, 4), count, np.uint32)])
     *statements, value = result.split("; ")
     main = MODULE.replace("RESULT", "".join(f"{each};\n" for each in [*statements, f"results[id.x] = {value}"]))
     shader = "\n".join(LIBRARY.texts[name] for name in LIBRARY.uses(main)) + main
-    groups = -(-len(arguments) // 64)
-    out = compute_with_buffers({0: arguments}, {1: (len(arguments), 2, "I")}, shader, n=groups)
+    out = compute_with_buffers({0: arguments}, {1: (count, 2, "I")}, shader, n=-(-count // 64))
     return [(int(low), int(high)) for low, high in np.asarray(out[1])]
 
 

@@ -30,11 +30,17 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
     }
 }
 $total
-fn lw_summarize_four(before: $summary, four: vec4<f32>, scale: f32) -> $summary {
+fn lw_summarize_four(before: $summary, four: vec4<f32>) -> $summary {
     var summary = $combine(before, $map_x);
     summary = $combine(summary, $map_y);
     summary = $combine(summary, $map_z);
     return $combine(summary, $map_w);
+}
+
+// Compilers may not factor out the scale of a difference: without it, the difference may overflow.
+fn lw_scaled_four(four: vec4<f32>, scale: f32) -> vec4<f32> {
+    let scaled = four * scale;
+    return vec4<f32>(lw_rounded(scaled.x), lw_rounded(scaled.y), lw_rounded(scaled.z), lw_rounded(scaled.w));
 }
 
 fn lw_store_four(row: vec4<u32>, i: u32, four: vec4<f32>, numbers: $numbers_type) {
