@@ -53,6 +53,14 @@ static lw_status check_played(lw_recorder *recorder, PyObject *result) {
     return result ? LW_OK : player_failed(recorder);
 }
 
+static int64_t optional_number(PyObject *player, const char *name, int64_t absent) {
+    PyObject *attribute = PyObject_GetAttrString(player, name);
+    int64_t number = attribute ? PyLong_AsLongLong(attribute) : absent;
+    Py_XDECREF(attribute);
+    PyErr_Clear();
+    return number;
+}
+
 lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
     lw_recorder *recorder = calloc(1, sizeof *recorder);
     PyObject *lock = recorder ? PyObject_GetAttrString(player, "lock") : PyErr_NoMemory();
@@ -63,10 +71,8 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
     recorder->player = Py_NewRef(player);
     recorder->lock = lock;
     recorder->limits = *limits;
-    PyObject *rounds = PyObject_GetAttrString(player, "max_rounds");
-    recorder->limits.rounds = rounds ? PyLong_AsLongLong(rounds) : 0;
-    Py_XDECREF(rounds);
-    PyErr_Clear();
+    recorder->limits.rounds = optional_number(player, "max_rounds", 0);
+    recorder->limits.tiles = optional_number(player, "compiles_tiles", 1);
     recorder->batch = 1; /* no block has been used yet */
     return recorder;
 }

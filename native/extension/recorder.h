@@ -49,6 +49,7 @@ typedef struct lw_limits {
     size_t budget;   /* bytes of all buffers */
     int64_t cache;   /* bytes of freed buffers that are kept */
     int64_t rounds;  /* of all loops of an invocation together, from the player's max_rounds if it has that */
+    int64_t tiles;   /* whether kernels may have steps that are written out, from its compiles_tiles, or 1 */
 } lw_limits;
 
 typedef struct lw_known_chain lw_known_chain;

@@ -91,7 +91,8 @@ static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *variant) {
                       (b_is_transposed ? has_vectors_along(launch, 1, rows[1], columns[1])
                                        : layout->n % 4 == 0 && has_vectors_along(launch, 1, columns[1], rows[1]));
     *variant = (uint32_t)(b_is_transposed + 2 * a_is_transposed + 4 * !has_vectors);
-    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0;
+    return lw_shaders[launch->plan->kernel].has_vectors && has_matrices_apart(launch) && layout->k > 0 &&
+           launch->recorder->limits.tiles;
 }
 
 /* Returns whether four elements of a row of the result can be written at once. */
@@ -223,7 +224,8 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
     parameters->count = (uint32_t)count;
     int64_t rows = layout->kernel_size[0], columns = layout->kernel_size[1], channels = parameters->channels;
-    if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= LEAST_CHANNELS) {
+    if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= LEAST_CHANNELS &&
+        launch->recorder->limits.tiles) {
         int64_t tiles = (count / layout->out_channels + TILE - 1) / TILE;
         launch->dispatch.entry = LW_ENTRY_TILES;
         launch->dispatch.groups[0] = lw_webgpu_at_most(launch, tiles);
@@ -324,7 +326,7 @@ static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
 static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
-    if (axis == outer && layout->queries >= LEAST_QUERIES) {
+    if (axis == outer && layout->queries >= LEAST_QUERIES && launch->recorder->limits.tiles) {
         return record_attention_tiles(launch);
     }
     if (axis == outer) {

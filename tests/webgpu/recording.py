@@ -62,6 +62,7 @@ class FakePlayer:
         self.lost = ""
         self.is_closed = False
         self.max_rounds: object = 0  # of loops; 0 is no limit
+        self.compiles_tiles = True
         self.calls: list[tuple[Any, ...]] = []
         self.batches: list[list[Dispatch]] = []
         self.sizes: dict[int, int] = {}  # of the buffers that exist

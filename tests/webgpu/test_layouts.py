@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness import on_gpu
+from openers import Switch
 from recording import ABSENT, GROUPS, NUMBER, OWN, RESULT, FakePlayer, constant
 
 import lanewise as lw
@@ -149,6 +150,22 @@ def test_elements_of_tiles_are_loaded_by_vectors_if_possible(
     if dispatches[0].fields("LwMatrixLayout")["n"] == 66:
         assert [each.entry for each in dispatches] == ["tile_parts", "combine"]
         assert fake.sizes[dispatches[0].buffers[3]] >= 4 * 70 * 68
+
+
+@pytest.mark.parametrize(
+    ("compute", "entries"),
+    [
+        (lambda: lw.matmul(zeros(70, 36), zeros(36, 68)), ["main"]),
+        (lambda: lw.matmul(zeros(70, 2000), zeros(2000, 8)), ["blocks", "combine"]),
+        (lambda: lw.conv2d(zeros(1, 4, 9, 9), zeros(16, 4, 3, 3)), ["main"]),
+        (lambda: lw.scaled_dot_product_attention(*3 * (zeros(70, 16),)), ["main"]),
+    ],
+)
+def test_an_adapter_that_does_not_compile_tiles(switch: Switch, compute: Any, entries: list[str]) -> None:
+    player = FakePlayer()
+    player.compiles_tiles = False
+    switch.use(player.open)
+    assert [each.entry for each in player.recorded(compute())] == entries
 
 
 def test_a_result_between_other_elements_is_written_one_by_one(fake: FakePlayer) -> None:
