@@ -11,6 +11,7 @@ applied to such tensors."""
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -25,6 +26,7 @@ import lanewise as lw
 LARGEST, STEP = 128, 4  # tame floats are multiples of 1 / STEP, and at most LARGEST
 TERMS, PRODUCTS = 2**15, 2**6  # so many tame floats, or products of two, have a sum of 24 bits
 UNIT = 2.0**-23  # one unit in the last place of a float32, relative to it, at most
+MOST = 2**20  # elements of a tensor
 USELESS = 1e-2  # tensors with a larger error are not used any more
 SHAPES = [(7,), (64,), (1000,), (3, 5), (16, 33), (1, 9), (8, 1), (4, 3, 6), (2, 3, 4, 5), (), (2, 0, 3), (70_001,),
           (65, 130)]  # fmt: skip
@@ -145,8 +147,19 @@ def compute(drawing: Drawing, rebind: bool = False) -> None:
     found = expression(drawing)
     if found:
         text, error, operands = found
+        shapes = [drawing.namespace[name].shape for name in drawing.names if re.search(rf"\b{name}\b", text)]
+        if not is_small(*shapes):
+            return
         aside = operands[0] if operands[0] in drawing.names and (rebind or drawing.random.random() < 0.15) else None
         drawing.bind(text, Memory(error), aside)
+
+
+def is_small(*shapes: tuple[int, ...]) -> bool:
+    """Returns whether shapes broadcast to at most MOST elements: (70001,) and (70001, 1) would take 20 GB."""
+    try:
+        return prod(np.broadcast_shapes(*shapes)) <= MOST
+    except ValueError:
+        return False
 
 
 def expression(drawing: Drawing) -> tuple[str, float, list[str]] | None:
@@ -445,7 +458,8 @@ def join(drawing: Drawing) -> None:
 
 def products(drawing: Drawing) -> None:
     def fits(name: str) -> bool:
-        return drawing.value(name).ndim >= 1 and drawing.value(name).dtype in (np.int32, np.float32)
+        value = drawing.value(name)
+        return value.ndim >= 1 and value.size < 20_000 and value.dtype in (np.int32, np.float32)
 
     x = drawing.pick(lambda name: fits(name) and drawing.is_tame(name) and drawing.value(name).shape[-1] <= PRODUCTS)
     y = x and drawing.pick(
