@@ -172,6 +172,8 @@ def open_place(name: Backend | str) -> str:
     for backend in others:
         with suppress(DeviceError):
             return registry.ensure_open(backend, _adapter(request, backend))
+        if request.name == "auto" and not _unsuitable(request, backend):
+            return open_place(name)  # the backend has another device
     return registry.ensure_open(last, _adapter(request, last))
 
 

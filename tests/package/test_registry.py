@@ -135,6 +135,14 @@ def test_auto_skips_an_adapter_that_refuses_to_open(webgpu):
             lw.init_backend(name)
 
 
+@pytest.mark.host
+def test_auto_takes_the_next_adapter_if_one_refuses(webgpu):
+    provider = webgpu(RADEON, H200)
+    provider.refusing.add(RADEON.name)
+    assert lw.init_backend("auto") is lw.Backend.WGPU
+    assert provider.opened == [H200]
+
+
 REFUSAL = f"error when opening {RADEON.name}: no queue is left"
 
 
