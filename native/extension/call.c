@@ -54,25 +54,31 @@ done:
     return result;
 }
 
-/* Runs a call on a GPU, with the result at `home`. Returns 0, without an error set, if the CPU has to run it, because
+/* Runs a call that is planned for the host on a GPU. Returns 0, without an error set, if the CPU has to run it, because
  * the GPU lacks the kernel or fails. */
-static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments, int gpu, const lw_place *home,
+static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments, int gpu, const lw_plan *host,
                                                    PyObject **result) {
+    if (arguments->out) { /* checked here, because the GPU's copies of the inputs do not overlap with it */
+        PyObject *out = (PyObject *)lw_check_out(host, arguments->out);
+        if (!out) {
+            return 1;
+        }
+        Py_DECREF(out);
+    }
     lw_plan plan;
     lw_place place = {gpu, 0};
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &place, &plan);
     int is_resolved = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0;
-    int is_here = is_resolved && plan.place.backend == gpu;
-    if (is_here) {
-        plan.home = *home;
+    if (is_resolved && plan.place.backend == gpu) { /* or else the GPU lacks the kernel */
+        plan.home = host->home;
         *result = lw_execute(&plan, arguments->out);
     }
     lw_end_plan(&plan);
-    int is_over = *result || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)); /* as after Ctrl-C */
-    if (!is_over && PyErr_Occurred()) {
+    int is_done = *result || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)); /* as after Ctrl-C */
+    if (!is_done && PyErr_Occurred()) {
         lw_give_up_promotion(gpu);
     }
-    return is_over;
+    return is_done;
 }
 
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
@@ -80,7 +86,7 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
     if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
         int gpu = lw_promotes ? lw_promoted_backend(&plan) : -1;
-        if (gpu < 0 || !call_promoted(arguments, gpu, &plan.home, result)) {
+        if (gpu < 0 || !call_promoted(arguments, gpu, &plan, result)) {
             *result = lw_execute(&plan, arguments->out);
         }
     }

@@ -15,9 +15,7 @@ static int coincides(const lw_tensor *out, const lw_operand *operand) {
            memcmp(operand->strides, out->strides, sizeof(int64_t) * (size_t)out->ndim) == 0;
 }
 
-/* Checks the argument `out`: its dtype and shape, and that it is contiguous, writable and does not overlap with the
- * operands. It may, however, be one of the first `in_place` operands itself. Returns a new reference. */
-static lw_tensor *check_out(const lw_plan *plan, PyObject *object) {
+lw_tensor *lw_check_out(const lw_plan *plan, PyObject *object) {
     const lw_operand *operands = plan->operands;
     const lw_result *result = &plan->results[0];
     if (!lw_is_tensor(object)) {
@@ -240,7 +238,7 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
 static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
     lw_operand computed;
     lw_operand_from_tensor(*result, &computed);
-    lw_tensor *home = out ? check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->home);
+    lw_tensor *home = out ? lw_check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->home);
     int done = !home ? -1 : out ? lw_copy_into(home, &computed) : 0;
     Py_DECREF((PyObject *)*result);
     *result = home;
@@ -270,7 +268,7 @@ PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     int is_home = home == lw_devices[plan->place.backend], is_done = 1;
     plan->is_chained = (uint8_t)(!(out && is_home) && lw_has_devices && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
-        results[i] = out && is_home ? check_out(plan, out) : new_result(plan, &plan->results[i]);
+        results[i] = out && is_home ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
         is_done = results[i] != NULL;
     }
     is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);

@@ -6,6 +6,10 @@
 /* Makes the results of a plan, or checks `out` unless it is NULL, and computes them. Returns a new reference to the
  * result, to a named tuple if there are two, or NULL with an error set. */
 PyObject *lw_execute(lw_plan *plan, PyObject *out);
+/* Checks the argument `out`: its dtype and shape, and that it is contiguous, writable and does not overlap with the
+ * operands. It may, however, be one of the first `in_place` operands itself. Returns a new reference, or NULL with an
+ * error set. */
+lw_tensor *lw_check_out(const lw_plan *plan, PyObject *out);
 /* Computes the first result of a plan in `target`, which must have the dtype, the shape and the strides that the plan
  * states. Returns 0, or -1 with an error set. */
 int lw_execute_into(lw_plan *plan, lw_tensor *target);

@@ -89,7 +89,7 @@ int lw_promoted_backend(const lw_plan *plan) {
 
 void lw_give_up_promotion(int backend) {
     int is_lost = !lw_devices[backend] || lw_devices[backend]->is_lost;
-    lw_promotes = lw_promotes && !is_lost && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR));
+    lw_promotes = lw_promotes && !is_lost && !PyErr_ExceptionMatches(lw_error_class(LW_DEVICE_FAULT));
     PyErr_Clear();
 }
 

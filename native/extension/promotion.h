@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-/* What a call is expected to take, in nanoseconds. */
+/* How long a call is expected to take, in nanoseconds. */
 typedef struct lw_times {
     double nominal;   /* of the kernel, according to the contract, on one thread */
     double host, gpu; /* of the call; on the GPU, with the copies and a margin for what is not known exactly */
@@ -17,5 +17,6 @@ LW_HIDDEN int lw_promotes; /* whether calls may be moved at all */
 int lw_expect(const lw_plan *plan, lw_times *times);
 /* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time. */
 int lw_promoted_backend(const lw_plan *plan);
-/* Stops moving calls, unless the error that is set only says that memory ran out. Clears the error. */
+/* Clears the error that a moved call has set. Stops moving calls if the device failed, but not if it ran out of memory
+ * or the arguments were wrong. */
 void lw_give_up_promotion(int backend);

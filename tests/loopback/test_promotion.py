@@ -173,6 +173,7 @@ def test_wrong_arguments_raise_the_same_errors() -> None:
         lw.matmul(a, b, out=lw.zeros((3, 3)))
     with pytest.raises(lw.ArgumentError, match="shares no memory"):
         lw.matmul(a, b, out=a)
+    assert is_moved(lambda: a @ b)  # the GPU did not fail
 
 
 def test_a_kernel_that_the_gpu_lacks() -> None:
