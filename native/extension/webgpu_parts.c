@@ -1,9 +1,10 @@
-/* Launches on tensors that are larger than a buffer may be, and so are in several blocks that follow each other. */
+/* Launches on tensors that are larger than the device's largest buffer, and so are in several blocks with consecutive
+ * addresses. */
 #include "lanewise_operations.h"
 #include "webgpu_launch.h"
 #include <stdio.h>
 
-enum { MOST = 1 << 30 }; /* elements of a part */
+enum { MAX_PART = 1 << 30 }; /* elements of a part */
 
 static int crosses(const lw_webgpu_launch *launch, const char *data, int ndim, const int64_t *shape,
                    const int64_t *strides, int64_t item) {
@@ -17,7 +18,7 @@ int lw_webgpu_crosses_blocks(const lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     for (int i = 0; i < plan->operation->input_count; i++) {
         const lw_operand *operand = &plan->operands[i];
-        if (operand->data && !lw_is_number(operand) &&
+        if (operand->data && operand->size > 0 && !lw_is_number(operand) &&
             crosses(launch, operand->data, operand->ndim, operand->shape, operand->strides,
                     lw_item_size(operand->dtype))) {
             return 1;
@@ -33,7 +34,8 @@ int lw_webgpu_crosses_blocks(const lw_webgpu_launch *launch) {
     return 0;
 }
 
-/* Returns whether each element of the result depends on those at its position alone, all of which are contiguous. */
+/* Returns whether each element of the result depends only on the elements at its position, and all operands and the
+ * result are contiguous. */
 static int can_be_split(const lw_plan *plan) {
     int kind = plan->operation->kind, inputs = plan->operation->input_count;
     int fits =
@@ -72,7 +74,7 @@ lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launc
         lw_webgpu_launch one = *launch;
         one.plan = &part;
         one.outputs = &output;
-        count = elements_of_block(launch, output, plan->layout.strides[inputs][0], left < MOST ? left : MOST);
+        count = elements_of_block(launch, output, plan->layout.strides[inputs][0], left < MAX_PART ? left : MAX_PART);
         for (int i = 0; i < inputs; i++) {
             if (lw_is_number(&plan->operands[i])) {
                 part.operands[i].data = (const char *)&part.operands[i].scalar;

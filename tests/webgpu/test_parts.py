@@ -60,6 +60,13 @@ def test_results_are_those_of_one_buffer(name: str) -> None:
         np.testing.assert_allclose(result.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_an_empty_view_at_the_end() -> None:
+    """It has an address after that of the last buffer."""
+    x = on_gpu(np.ones(1024, np.float32))
+    assert lw.sum(x[1024:]).item() == 0
+    assert (x[1024:].reshape((4, 0)) @ x[1024:].reshape((0, 4))).tolist() == [[0] * 4] * 4
+
+
 def test_writing() -> None:
     x, out = on_gpu(X), on_gpu(np.zeros_like(X))
     lw.multiply(x, 2, out=out)
