@@ -218,7 +218,8 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     if (device->is_lost) {
         return LW_DEVICE_ERROR;
     }
-    if (limits->budget && bytes > limits->budget - recorder->allocated) {
+    size_t left = limits->budget > recorder->allocated ? limits->budget - recorder->allocated : 0;
+    if (limits->budget && bytes > left) {
         char message[128];
         snprintf(message, sizeof message, "it may use %llu bytes (LANEWISE_WGPU_MEMORY), of which %llu are in use",
                  (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
