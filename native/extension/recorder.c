@@ -188,12 +188,12 @@ static lw_status add_buffer(lw_recorder *recorder, size_t bytes, char **data) {
     return status;
 }
 
-/* Creates as many buffers as a storage needs that is larger than a buffer may be. */
+/* Creates several buffers with consecutive addresses for a storage that is larger than the device's largest buffer. */
 static lw_status add_parts(lw_recorder *recorder, size_t bytes, char **data) {
-    size_t most = recorder->limits.buffer / LW_BLOCK_ALIGNMENT * LW_BLOCK_ALIGNMENT, done = 0;
-    lw_status status = most ? LW_OK : fail(recorder, LW_NO_MEMORY, "buffers of this device are too small");
-    for (char *part; status == LW_OK && done < bytes; done += most) {
-        status = add_buffer(recorder, bytes - done < most ? bytes - done : most, &part);
+    size_t part_bytes = recorder->limits.buffer / LW_BLOCK_ALIGNMENT * LW_BLOCK_ALIGNMENT, done = 0;
+    lw_status status = part_bytes ? LW_OK : fail(recorder, LW_NO_MEMORY, "buffers of this device are too small");
+    for (char *part; status == LW_OK && done < bytes; done += part_bytes) {
+        status = add_buffer(recorder, bytes - done < part_bytes ? bytes - done : part_bytes, &part);
         if (status != LW_OK) {
             break;
         }
@@ -202,7 +202,8 @@ static lw_status add_parts(lw_recorder *recorder, size_t bytes, char **data) {
         recorder->parts++;
         if (part != *data + done) { /* addresses are scarce on 32-bit hosts only */
             lw_recorder_release(&recorder->device, part, 1);
-            status = fail(recorder, LW_NO_MEMORY, "the host has no addresses left for a tensor of several buffers");
+            status = fail(recorder, LW_NO_MEMORY,
+                          "the host has no consecutive addresses left for a tensor in several buffers");
             break;
         }
     }
@@ -361,8 +362,9 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
     return recorder->count == LW_BATCH ? lw_recorder_flush(&recorder->device) : LW_OK;
 }
 
-lw_status lw_recorded_work(lw_recorder *recorder, double nanoseconds) {
-    const double enough = 4e7; /* half a millisecond on a large GPU, which pauses for some 10 us between batches */
+lw_status lw_add_work(lw_recorder *recorder, double nanoseconds) {
+    /* About 0.5 ms on a large GPU, which pauses for some 10 us between batches. */
+    const double enough = 4e7;
     recorder->work += nanoseconds;
     return recorder->count && recorder->work > enough ? lw_recorder_flush(&recorder->device) : LW_OK;
 }

@@ -48,8 +48,8 @@ typedef struct lw_limits {
     size_t buffer;   /* bytes of a buffer */
     size_t budget;   /* bytes of all buffers */
     int64_t cache;   /* bytes of freed buffers that are kept */
-    int64_t rounds;  /* of all loops of an invocation together, from the player's max_rounds if it has that */
-    int64_t tiles;   /* whether kernels may have steps that are written out, from its compiles_tiles, or 1 */
+    int64_t rounds;  /* of all loops of an invocation together, from the player's max_rounds; 0 without a limit */
+    int64_t tiles;   /* whether kernels for tiles may run, from the player's compiles_tiles, 1 if it has none */
 } lw_limits;
 
 typedef struct lw_known_chain lw_known_chain;
@@ -87,9 +87,9 @@ LW_HIDDEN lw_status lw_recorder_flush(lw_device *device);
  * now on, under this number, 0 if it will be, -1 if it cannot be compiled, or -2 with an error set after Ctrl-C. */
 int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length);
 
-/* Says how long a launch that was recorded is expected to take on a thread of the CPU. Submits the batch if that is
- * much together, so that the GPU does not wait for a full batch. */
-lw_status lw_recorded_work(lw_recorder *recorder, double nanoseconds);
+/* Adds the time that a recorded launch is expected to take on one thread of the CPU. Submits the batch if its launches
+ * take long enough together, so that the GPU does not idle until the batch is full. */
+lw_status lw_add_work(lw_recorder *recorder, double nanoseconds);
 
 /* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
  * when it is full. */

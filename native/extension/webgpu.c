@@ -37,7 +37,7 @@ static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const
                            ? lw_webgpu_launch_parts(&launch, launcher)
                            : launcher(&launch);
     double nanoseconds = lw_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
-    return status == LW_OK ? lw_recorded_work(launch.recorder, nanoseconds) : status;
+    return status == LW_OK ? lw_add_work(launch.recorder, nanoseconds) : status;
 }
 
 /* Returns which kernels have a module, as lw_device.kernels. */
@@ -49,8 +49,8 @@ static const uint8_t *kernels_with_shader(void) {
     return exists;
 }
 
-/* open_webgpu(name, player, groups, buffer, budget, cache, fuses): makes a device that of an adapter, "wgpu" or
- * "wgpu:1". The numbers are those of lw_limits, and whether chains are run as one kernel. */
+/* open_webgpu(name, player, groups, buffer, budget, cache, fuses): opens the device of an adapter, which `name` gives:
+ * "wgpu" or "wgpu:1". The numbers are those of lw_limits, and whether chains run as one kernel. */
 static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     long long numbers[5] = {0};
@@ -63,7 +63,10 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
         PyErr_Clear();
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (name, player, groups, buffer, budget, cache, fuses)");
     }
-    lw_limits limits = {(uint32_t)numbers[0], (size_t)numbers[1], (size_t)numbers[2], numbers[3]};
+    lw_limits limits = {.groups = (uint32_t)numbers[0],
+                        .buffer = (size_t)numbers[1],
+                        .budget = (size_t)numbers[2],
+                        .cache = numbers[3]};
     lw_recorder *recorder = lw_recorder_new(arguments[1], &limits);
     if (!recorder) {
         return NULL;
