@@ -34,11 +34,11 @@ Times = Mapping[Backend, Mapping[str, float]]
 
 
 class GpuTimes(NamedTuple):
-    """The times that lw.calibrate() measured on a GPU, and on the fastest CPU backend beside it, in nanoseconds.
+    """The times in nanoseconds that lw.calibrate() measured on a GPU and on the fastest CPU backend.
 
-    `opening` is the time to open the GPU, `latency` that of a call with one element and its copies, `upload` and
-    `download` that of copying a byte. `rates` has, for an operation of each kind that may be faster there, the time on
-    the CPU with `threads` threads and that on the GPU, both relative to the time in the contract.
+    `opening` is the time to open the GPU, `latency` that of a call on one element with its copies, `upload` and
+    `download` those of copying a byte. `rates` has, for one operation of each kind that a GPU may run faster, the time
+    on the CPU with `threads` threads and the time on the GPU, both divided by the time in the contract.
     """
 
     backend: Backend
@@ -254,10 +254,10 @@ def _gpu_times(value: Any) -> GpuTimes:
     table = _table(value, set(GpuTimes._fields), "gpu")
     rates = _table(table["rates"], set(PROMOTED), "rates")
     pairs = {name: rates[name] for name in PROMOTED}
-    if table["backend"] not in {backend.value for backend in GPU_BACKENDS}:
+    if table["backend"] not in [backend.value for backend in GPU_BACKENDS]:  # a set would raise TypeError for a list
         raise ValueError(f"expected the name of a GPU backend, got {table['backend']!r:.80}")
     if not (isinstance(table["adapter"], str) and isinstance(table["driver"], str | None)):
-        raise ValueError(f"expected the names of adapter and driver, got {table['adapter']!r:.80}")
+        raise ValueError(f"expected names, got adapter {table['adapter']!r:.80} and driver {table['driver']!r:.80}")
     if type(table["threads"]) is not int or not 1 <= table["threads"] <= 1 << 20:
         raise ValueError(f"expected a number of threads, got {table['threads']!r:.80}")
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs.values()):

@@ -269,6 +269,7 @@ WRONG = {
     "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
     "times of no GPU": {"gpu": {}},
     "a CPU in place of the GPU": {"gpu": GPU | {"backend": "scalar"}},
+    "a list in place of the GPU": {"gpu": GPU | {"backend": []}},
     "no adapter": {"gpu": GPU | {"adapter": None}},
     "driver": {"gpu": GPU | {"driver": 5}},
     "threads": {"gpu": GPU | {"threads": 0}},
