@@ -1,8 +1,8 @@
 """Promotion: after lw.calibrate(), AUTO moves a call on CPU tensors to a GPU if that is faster, copies included.
 
-The extension decides (native/extension/promotion.c), by the times that are measured here: of copies, and of an
-operation of each kind whose complexity is high. All others take about as long on the CPU as copying their operands. The
-GPU is opened when earlier calls would have saved as much time on it as opening it takes.
+The extension decides (native/extension/promotion.c) by the times measured here: those of copies, and of one operation
+of each kind whose complexity is high. Other operations take about as long on the CPU as copying their operands. The GPU
+is opened once the calls so far would have saved as much time on it as opening it takes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHAPES: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "scaled_dot_product_attention": ((8, 1024, 64), (8, 1024, 64), (8, 1024, 64)),
 }
 COPIED_BYTES: Final = 1 << 24
-OPENING: Final = 1e9  # nanoseconds, for a GPU that was open before
+OPENING: Final = 1e9  # nanoseconds; assumed if the GPU was open before, so that the time cannot be measured
 REPEATS: Final = 5
 SAMPLE_SECONDS: Final = 0.02
 WARM_SECONDS: Final = 0.1  # the clock of an idle GPU is low
@@ -115,9 +115,11 @@ def summary() -> str:
     times = selection.gpu_times_in_use()
     if times is None:
         return ""
-    rows = least_product()
-    example = f"from {rows} rows on" if rows else "of no size"
-    return f"AUTO moves calls to {times.adapter} if they are faster there: products of square matrices {example}"
+    if rows := least_product():
+        return (
+            f"AUTO moves calls to {times.adapter} if they are faster there: square matrix products from {rows} rows on"
+        )
+    return f"AUTO moves calls to {times.adapter} if they are faster there, but no product of square matrices"
 
 
 def least_product() -> int | None:

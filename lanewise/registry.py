@@ -288,7 +288,7 @@ def damage(backend: Backend) -> str:
 
 
 def refusal(backend: Backend) -> str:
-    """Returns why none of a backend's devices could be opened, "" if one might be: it was opened, or not tried yet."""
+    """Returns why no device of a backend can be opened, "" if one is open or has not been tried yet."""
     reasons = [device.reason or "" for device in devices(backend)] if backend in _refusals else []
     return "; ".join(reasons) if all(reasons) else ""
 
@@ -323,7 +323,7 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> str:
                 raise BackendUnavailableError(reason, operation=backend)
             if number >= MAX_ADAPTERS:
                 raise BackendUnavailableError(
-                    f"expected a device below {MAX_ADAPTERS}, got {number}", operation=backend
+                    f"expected one of the first {MAX_ADAPTERS} devices, got number {number}", operation=backend
                 )
             _open(backend, device, number)
         return place_of(backend, number)
@@ -353,8 +353,7 @@ def open_numbers(backend: Backend) -> list[int]:
 
 
 def reopen(backend: Backend, device: DeviceInfo | None = None) -> None:
-    """Opens a GPU's device again, the first if `device` is None, in place of the one that it has. Tries again if the
-    device is not open because it refused."""
+    """Opens a GPU (the first if `device` is None) again, in place of its open device, or after opening it failed."""
     with _lock:
         number = device.index if device else 0
         if not backend.is_gpu or (number not in _opened.get(backend, []) and number not in _refusals.get(backend, {})):

@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["SECONDS", "note", "noted"]
 
-SECONDS: Final = 2.0  # the longest time for which new kernels block a program without a word
+SECONDS: Final = 2.0  # compiling may block a program for so long before note() is called
 
 _has_noted = False
 
@@ -30,8 +30,8 @@ def note(adapter: str) -> None:
 
 @contextlib.contextmanager
 def noted(adapter: str, seconds: float) -> Iterator[None]:
-    """Calls note() if the block takes so long that, with these seconds before, new kernels block the program too long.
-    Drivers compile inside one call of theirs, so another thread looks at the clock."""
+    """Calls note() as soon as the block, together with the `seconds` that earlier blocks took, takes more than SECONDS.
+    A timer in another thread does so, because a driver compiles inside a single call."""
     if _has_noted:
         yield
         return

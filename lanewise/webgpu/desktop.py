@@ -83,7 +83,7 @@ class Player:
         self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
         # Lavapipe ends the loops of an invocation after so many rounds, without an error. 0: there is no such limit.
         self.max_rounds = 1 << 16 if "llvmpipe" in self._name else 0
-        # SwiftShader compiles what wgpu makes of them for minutes, and needs gigabytes for that.
+        # SwiftShader takes minutes and gigabytes to compile the kernels for tiles.
         self.compiles_tiles = "SwiftShader" not in self._name
         self._queue = self._device.queue
         self._buffers: dict[int, Any] = {}

@@ -1,8 +1,8 @@
 // WebGPU in a page or a worker: finds an adapter, opens a device, and plays the dispatches that recorder.c records.
-// browser.py evaluates this text once, calls the function that it is with ENTRIES and VARIANTS of shaders.py, LIMITS of
-// devices.py and a function to call if new kernels let a read wait for so many milliseconds, and then the functions of
-// the object that this returns. Buffers, pipelines and bind groups stay here, because each value that Python holds
-// costs a proxy.
+// browser.py evaluates this text once and calls the resulting function with ENTRIES and VARIANTS of shaders.py, LIMITS
+// of devices.py, and `note`, which is called once a read has waited NOTE_MILLISECONDS for new kernels. Then it calls
+// the functions of the object that this returns. Buffers, pipelines and bind groups stay here, because each value that
+// Python holds costs a proxy.
 ((ENTRIES, VARIANTS, LIMITS, note, NOTE_MILLISECONDS) => {
     // lw_dispatch of recorder.h, in words: kernel, entry, lw_sources and variant select a pipeline
     const DISPATCH_WORDS = 16;
@@ -43,7 +43,7 @@
             this.layouts = new Map();
             this.bindGroups = new Map();
             this.checks = new Set(); // promises of error scopes
-            this.isCompiling = false; // whether pipelines were created that no read has waited for
+            this.isCompiling = false; // whether pipelines were created since the last read
             this.staging = undefined;
             this.encoder = undefined; // commands that are not submitted yet
             this.parameters = device.createBuffer({
@@ -182,8 +182,8 @@
             }
         }
 
-        // Submits recorded dispatches; a batch that is not full, with the read that most likely follows, or else when
-        // JavaScript gets to run again. If it does not know some of their kernels, returns these instead.
+        // Encodes recorded dispatches. Submits a full batch at once, and any other with the read that most likely
+        // follows, or in a microtask. If it does not know some of the kernels, returns these instead.
         play(dispatches, parameters) {
             this.refuseLoss();
             const words = wordsOf(dispatches);

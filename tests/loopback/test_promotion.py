@@ -218,11 +218,11 @@ def test_the_summary_names_the_least_product(capsys: pytest.CaptureFixture[str])
         a = lw.ones((count, count))
         assert is_moved(lambda a=a: a @ a) == (count == rows)
     lw.print_backend_summary()
-    expected = f"AUTO moves calls to loopback if they are faster there: products of square matrices from {rows} rows on"
+    expected = f"AUTO moves calls to loopback if they are faster there: square matrix products from {rows} rows on"
     assert expected in capsys.readouterr().out.splitlines()
     follow(upload=1e6)
     assert promotion.least_product() is None
-    assert promotion.summary().endswith("products of square matrices of no size")
+    assert promotion.summary().endswith("but no product of square matrices")
 
 
 def test_a_real_measurement(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,9 +88,7 @@ def test_two_adapters_at_once() -> None:
     closed, mixed, lost, unknown = done.stdout.splitlines()
     assert closed == "reset: expected a GPU backend that is open, got wgpu:1"
     assert "expected operands on one backend inside strict_backends(), got wgpu and wgpu:1" in mixed
-    assert lost == 'wgpu:1 was lost: reset() replaced it; lw.reset("wgpu:1") opens a new device' or "wgpu:1" in lost, (
-        lost
-    )
+    assert "wgpu:1 was lost: reset() replaced it" in lost
     assert "device 2 does not exist; the devices are [0] " in unknown
 
 
