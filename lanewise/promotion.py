@@ -99,7 +99,7 @@ def open_promoted() -> str | None:
         measured_on = [each for each in found if (each.name, each.driver) == (times.adapter, times.driver)]
         if measured_on:
             return registry.ensure_open(times.backend, measured_on[0])
-        reason = f"the devices are now {', '.join(map(str, found)) or registry.missing(times.backend)}"
+        reason = registry.missing(times.backend) or f"the devices are now {', '.join(map(str, found))}"
     except LanewiseError as error:
         reason = str(error)
     with suppress(RuntimeWarning):  # with -W error, the call must still succeed
@@ -113,7 +113,7 @@ def open_promoted() -> str | None:
 def summary() -> str:
     """Returns a sentence that says which calls AUTO moves to which GPU, "" if it moves none."""
     times = selection.gpu_times_in_use()
-    if times is None:
+    if times is None or threads.get_num_threads() > times.threads:
         return ""
     if rows := least_product():
         return (

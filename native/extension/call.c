@@ -86,7 +86,7 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
     if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
         int gpu = lw_promotes ? lw_promoted_backend(&plan) : -1;
-        if (gpu < 0 || !call_promoted(arguments, gpu, &plan, result)) {
+        if (gpu != LW_PROMOTION_INTERRUPTED && (gpu < 0 || !call_promoted(arguments, gpu, &plan, result))) {
             *result = lw_execute(&plan, arguments->out);
         }
     }

@@ -63,15 +63,20 @@ int lw_expect(const lw_plan *plan, lw_times *times) {
            plan->dtype == LW_FLOAT32;
 }
 
-/* Finds the backend of the GPU that was measured. Python opens it. */
-static void open_gpu(void) {
+/* Finds the backend of the GPU that was measured. Python opens it. Returns -1 with an error set after Ctrl-C. */
+static int open_gpu(void) {
     lw_promotes = 0; /* for calls that are made meanwhile */
     PyObject *name = lw_call_hook("open_promoted", NULL, NULL, NULL, NULL);
     const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     promotion.backend = text ? lw_find_backend(text) : -1;
+    Py_XDECREF(name);
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
+        lw_promotes = 1;
+        return -1;
+    }
     lw_promotes = promotion.backend >= 0;
     PyErr_Clear();
-    Py_XDECREF(name);
+    return 0;
 }
 
 int lw_promoted_backend(const lw_plan *plan) {
@@ -82,7 +87,7 @@ int lw_promoted_backend(const lw_plan *plan) {
     }
     promotion.missed += times.host - times.gpu;
     if (promotion.backend < 0 && (lw_has_devices || promotion.missed > promotion.opening)) {
-        open_gpu();
+        return open_gpu() < 0 ? LW_PROMOTION_INTERRUPTED : promotion.backend;
     }
     return promotion.backend;
 }

@@ -15,7 +15,10 @@ LW_HIDDEN int lw_promotes; /* whether calls may be moved at all */
 
 /* Returns whether lw.calibrate() has measured operations like that of a plan, which is on the host. Sets `times`. */
 int lw_expect(const lw_plan *plan, lw_times *times);
-/* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time. */
+enum { LW_PROMOTION_INTERRUPTED = -2 };
+
+/* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time; after
+ * Ctrl-C meanwhile, returns LW_PROMOTION_INTERRUPTED with an error set. */
 int lw_promoted_backend(const lw_plan *plan);
 /* Clears the error that a moved call has set. Stops moving calls if the device failed, but not if it ran out of memory
  * or the arguments were wrong. */

@@ -161,8 +161,9 @@ int lw_check_device(const lw_device *device, lw_status status) {
                          device->name, device->message[0] ? ": " : "", device->message);
     }
     int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
-    return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s", device->name, device->is_lost ? "was lost" : "failed",
-                     device->message, can_reset ? "; open it again with lw.reset()" : "");
+    return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s%s%s", device->name, device->is_lost ? "was lost" : "failed",
+                     device->message, can_reset ? "; open it again with lw.reset(\"" : "",
+                     can_reset ? device->name : "", can_reset ? "\")" : "");
 }
 
 static lw_storage *raise_no_memory(const lw_device *device, int64_t bytes) {

@@ -2,7 +2,6 @@
 #include "lanewise_table.h"
 #include "shader.h"
 #include "webgpu_launch.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -79,12 +78,15 @@ static int can_use_columns(const lw_webgpu_launch *launch) {
            has_vectors_along(launch, 1, layout->column_strides[1], layout->row_strides[1]);
 }
 
+static int64_t magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+
 /* Returns whether the kernel for tiles of 64 x 128 elements can compute the product. Sets `variant` to its override
  * lw_transposed. */
 static int can_use_tiles(const lw_webgpu_launch *launch, uint32_t *variant) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
-    int a_is_transposed = llabs(rows[0]) < llabs(columns[0]), b_is_transposed = llabs(rows[1]) < llabs(columns[1]);
+    int a_is_transposed = magnitude(rows[0]) < magnitude(columns[0]);
+    int b_is_transposed = magnitude(rows[1]) < magnitude(columns[1]);
     int has_vectors = layout->k % 4 == 0 &&
                       (a_is_transposed ? layout->m % 4 == 0 && has_vectors_along(launch, 0, rows[0], columns[0])
                                        : has_vectors_along(launch, 0, columns[0], rows[0])) &&

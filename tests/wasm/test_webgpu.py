@@ -183,7 +183,7 @@ def test_await_works_where_the_browser_never_suspends_python(never_suspended: Re
 
 def test_a_lost_device_is_named_and_replaced_by_reset(lost: Results) -> None:
     found = lost["destroyed"]
-    cure = "wgpu was lost: Device was destroyed; open it again with lw.reset()"
+    cure = 'wgpu was lost: Device was destroyed; open it again with lw.reset("wgpu")'
     for name, operation in {"read": "tolist", "operation": "add", "upload": "to"}.items():
         assert found[name] == f"DeviceError: {operation}: {cure}"
     assert found["numpy_async"] == f"DeviceError: numpy_async: {cure}"

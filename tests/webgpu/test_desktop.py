@@ -430,5 +430,5 @@ def test_a_lost_device(adapter: None, call: str, work: str) -> None:
     assert done.returncode == 0, (done.returncode, done.stderr[:1000])
     first, second, total = (line for line in done.stdout.splitlines() if "was lost" in line or "." in line)
     for message in (first, second):
-        assert "wgpu was lost: " in message and "; open it again with lw.reset()" in message
+        assert "wgpu was lost: " in message and '; open it again with lw.reset("wgpu")' in message
     assert float(total) == 10

@@ -16,7 +16,7 @@ import lanewise as lw
 from lanewise.errors import DeviceError, OutOfMemoryError
 
 FAILED = "wgpu failed: it does not compile"
-LOST = r"wgpu was lost: the cable is out; open it again with lw\.reset\(\)"
+LOST = r'wgpu was lost: the cable is out; open it again with lw\.reset\("wgpu"\)'
 
 
 def failing(kernel: str, message: str = "it does not compile") -> Callable[[list[Dispatch]], list[tuple[int, str]]]:
