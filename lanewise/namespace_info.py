@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanewise import dtypes, registry
-from lanewise.backend import GPU_BACKENDS
+from lanewise.backend import GPU_BACKENDS, place_of
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError, describe, named
 from lanewise.typeinfo import isdtype
@@ -29,7 +29,8 @@ class NamespaceInfo:
 
     def devices(self) -> list[str]:
         """Returns the devices of this machine that can store tensors."""
-        return ["cpu", *(backend.value for backend in GPU_BACKENDS if not registry.missing(backend))]
+        found = [place_of(backend, device.index) for backend in GPU_BACKENDS for device in registry.devices(backend)]
+        return ["cpu", *found]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
         """Returns the dtypes that results have by default, for each kind. There are no complex numbers."""

@@ -101,6 +101,13 @@ def test_a_process_may_use_several_devices_of_a_backend(webgpu):
     assert len(provider.opened) == 2 and registry.open_numbers(lw.Backend.WGPU) == [0, 1]
 
 
+def test_the_array_api_lists_each_device(webgpu):
+    webgpu(RADEON, H200)
+    info = lw.__array_namespace_info__()
+    assert info.devices() == ["cpu", "wgpu", "wgpu:1"]
+    assert info.default_dtypes(device="wgpu:1") == info.default_dtypes()
+
+
 def test_a_process_uses_at_most_eight_adapters(webgpu):
     webgpu(*(DeviceInfo(number, f"GPU {number}") for number in range(9)))
     lw.init_backend("wgpu:7")
