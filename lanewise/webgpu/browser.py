@@ -153,6 +153,8 @@ class Player:
         self._page = page
         self.max_groups = int(page.maxGroups)
         self.max_buffer = min(int(page.maxBuffer) // 16 * 16, MAX_BUFFER)
+        # SwiftShader compiles attention's tiles for so long that Chromium ends its GPU process.
+        self.compiles_tiles = not (_adapter and "swiftshader" in _adapter.name.lower())
 
     @property
     def lost(self) -> str:

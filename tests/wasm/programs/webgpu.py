@@ -99,7 +99,7 @@ def fused() -> dict[str, Any]:
 
 
 def tiles() -> dict[str, bool]:
-    """Whether products, a convolution and attention that are computed in tiles are those of the CPU."""
+    """Whether products, a convolution and attention that GPUs compute in tiles are those of the CPU."""
 
     def whole(*shape: int) -> lw.Tensor:
         size = 1
@@ -133,7 +133,7 @@ def growth() -> list[list[int]]:
         if i % 100 == 0:
             float(lw.sum(x))
         if i in (OPERATIONS // 10, OPERATIONS):
-            page = provider._player._page
+            page = provider._players[0]._page
             reserved = lw.memory_stats("wgpu")["reserved_bytes"]
             sizes.append([heap_bytes(), reserved, page.buffers.size, page.bindGroups.size, page.checks.size])
     return sizes

@@ -30,7 +30,7 @@ async def said_async(call: Callable[[], Any]) -> str:
 async def destroyed() -> dict[str, Any]:
     """Destroys the device. Which call notices that first differs: the browser tells it later."""
     x = lw.ones(3).to("wgpu")
-    provider._player._page.device.destroy()
+    provider._players[0]._page.device.destroy()
     return {
         "numpy_async": await said_async(x.numpy_async),
         "read": said(x.tolist),
@@ -80,7 +80,7 @@ REFUSE = """(device, times) => {
 
 def out_of_memory() -> dict[str, Any]:
     """Refuses to create a large buffer once, then as often as Lanewise tries."""
-    refuse, device = js.eval(REFUSE), provider._player._page.device
+    refuse, device = js.eval(REFUSE), provider._players[0]._page.device
     retries = lw.memory_stats("wgpu")["num_alloc_retries"]
     refuse(device, 1)
     total = float(lw.sum(lw.ones((1 << 22,)).to("wgpu")))
