@@ -170,6 +170,8 @@ def _matrix_tiles(module: Module) -> str:
     text = Template(template).substitute(
         a=a,
         b=b,
+        load_a=Template(_template("matrix_vectors")).substitute(name=a).strip(),
+        load_b=Template(_template("matrix_vectors")).substitute(name=b).strip(),
         out_binding=len(inputs),
         scratch_binding=len(inputs) + 1,
         rows="\n    ".join(f"r{row}{half}: vec4<f32>," for row in range(8) for half in range(2)),

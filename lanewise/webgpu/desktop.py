@@ -81,7 +81,7 @@ class Player:
             self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
         self.max_groups: int = self._device.limits["max-compute-workgroups-per-dimension"]
         self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
-        # Lavapipe ends the loops of an invocation after so many rounds, without an error. 0: there is no such limit.
+        # Lavapipe silently ends the loops of an invocation after this many rounds. 0 means no limit.
         self.max_rounds = 1 << 16 if "llvmpipe" in self._name else 0
         # SwiftShader takes minutes and gigabytes to compile the kernels for tiles.
         self.compiles_tiles = "SwiftShader" not in self._name

@@ -367,9 +367,10 @@ static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py
     PyObject *result = NULL;
     if (lw_begin_plan(operation, inputs, NULL, &plan) == LW_DONE && resolvers[operation->kind](&call, &plan) == 0) {
         int known = lw_expect(&plan, &times) ? 3 : 1;
+        const double values[] = {times.nominal, times.host, times.gpu};
         result = PyTuple_New(known);
         for (int i = 0; result && i < known; i++) {
-            PyTuple_SetItem(result, i, PyFloat_FromDouble(i == 0 ? times.nominal : i == 1 ? times.host : times.gpu));
+            PyTuple_SetItem(result, i, PyFloat_FromDouble(values[i]));
         }
     }
     lw_end_plan(&plan);

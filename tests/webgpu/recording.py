@@ -61,7 +61,7 @@ class FakePlayer:
         self.lock = threading.RLock()
         self.lost = ""
         self.is_closed = False
-        self.max_rounds: object = 0  # of loops; 0 is no limit
+        self.max_rounds: object = 0  # of loops; 0 means no limit
         self.compiles_tiles = True
         self.calls: list[tuple[Any, ...]] = []
         self.batches: list[list[Dispatch]] = []

@@ -61,33 +61,9 @@ fn lw_places(base: vec4<u32>, m: u32, n: u32, k: u32, t: u32) -> LwPlaces {
     return places;
 }
 
-fn lw_element_of_${a}(at: u32) -> f32 {
-    return ${a}_vectors[at >> 4u][(at >> 2u) & 3u];
-}
+$load_a
 
-fn lw_vector_of_${a}(at: u32, others: vec3<u32>) -> vec4<f32> {
-    if (lw_transposed < 4u) {
-        return ${a}_vectors[at >> 4u];
-    }
-    return vec4<f32>(
-        lw_element_of_${a}(at), lw_element_of_${a}(at + others.x),
-        lw_element_of_${a}(at + others.y), lw_element_of_${a}(at + others.z)
-    );
-}
-
-fn lw_element_of_${b}(at: u32) -> f32 {
-    return ${b}_vectors[at >> 4u][(at >> 2u) & 3u];
-}
-
-fn lw_vector_of_${b}(at: u32, others: vec3<u32>) -> vec4<f32> {
-    if (lw_transposed < 4u) {
-        return ${b}_vectors[at >> 4u];
-    }
-    return vec4<f32>(
-        lw_element_of_${b}(at), lw_element_of_${b}(at + others.x),
-        lw_element_of_${b}(at + others.y), lw_element_of_${b}(at + others.z)
-    );
-}
+$load_b
 
 // Multiplies indices begin .. end - 1 along k.
 fn lw_multiply_tiles(base: vec4<u32>, m: u32, n: u32, begin: u32, end: u32, t: u32) -> LwTile {
