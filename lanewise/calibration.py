@@ -19,12 +19,14 @@ from typing import Any, Final, NamedTuple
 from lanewise import _ext, _version, registry
 from lanewise.backend import CPU_BACKENDS, GPU_BACKENDS, PRIORITY, Backend
 
-__all__ = ["PROMOTED", "Calibration", "GpuTimes", "folder", "forget", "load", "save", "warn"]
+__all__ = ["PROMOTED", "TILED", "Calibration", "GpuTimes", "folder", "forget", "load", "save", "warn"]
 
 NAME: Final = "calibration.json"
 KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 PROMOTED: Final = ("matmul", "conv2d", "scaled_dot_product_attention")
-FORMAT: Final = 2
+TILED: Final = ("matmul", "linear")
+MAX_TILES: Final = 4  # sizes of products, LW_TILED_SIZES of native/extension/recorder.h
+FORMAT: Final = 3
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
 MAX_NANOSECONDS: Final = 1e12
@@ -38,7 +40,8 @@ class GpuTimes(NamedTuple):
 
     `opening` is the time to open the GPU, `latency` that of a call on one element with its copies, `upload` and
     `download` those of copying a byte. `rates` has, for one operation of each kind that a GPU may run faster, the time
-    on the CPU with `threads` threads and the time on the GPU, both divided by the time in the contract.
+    on the CPU with `threads` threads and the time on the GPU, both divided by the time in the contract. `tiles` has the
+    names of the fastest tiles for products of 512 x 512 elements, 1024 x 1024 and so on.
     """
 
     backend: Backend
@@ -50,6 +53,7 @@ class GpuTimes(NamedTuple):
     upload: float
     download: float
     rates: Mapping[str, tuple[float, float]]
+    tiles: Mapping[str, tuple[str, ...]]
 
 
 class Calibration(NamedTuple):
@@ -267,4 +271,12 @@ def _gpu_times(value: Any) -> GpuTimes:
     if not all(isinstance(time, float) and 0.0 <= time <= MAX_NANOSECONDS for time in times):
         raise ValueError(f"expected times from 0.0 to {MAX_NANOSECONDS:g} nanoseconds, got {value!r:.80}")
     paired = {name: (pair[0], pair[1]) for name, pair in pairs.items()}
-    return GpuTimes(**table | {"backend": Backend(table["backend"]), "rates": paired})
+    tiles = {name: _tiles(each) for name, each in _table(table["tiles"], set(TILED), "tiles").items()}
+    return GpuTimes(**table | {"backend": Backend(table["backend"]), "rates": paired, "tiles": tiles})
+
+
+def _tiles(value: Any) -> tuple[str, ...]:
+    names = _ext.tile_names()
+    if not (isinstance(value, list) and len(value) <= MAX_TILES and all(each in names for each in value)):
+        raise ValueError(f"expected at most {MAX_TILES} of the tiles {', '.join(names)}, got {value!r:.80}")
+    return tuple(value)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Final
 
-from lanewise import _ext, calibration, placement, registry, selection, threads
+from lanewise import _ext, calibration, placement, registry, selection, threads, tiles
 from lanewise.backend import GPU_BACKENDS, Backend, backend_of, place_of
 from lanewise.calibration import GpuTimes
 from lanewise.errors import LanewiseError
@@ -59,6 +59,7 @@ def _measured_on(gpu: str, host: Backend, opening: float) -> GpuTimes:
     def wait(_: object) -> None:
         _ext.synchronize(gpu)
 
+    fastest = tiles.measured(gpu)
     element, block = (placement.move(_ext.rand((size,), seed=0), host) for size in (1, COPIED_BYTES // 4))
     moved = placement.move(block, gpu)
     contestants = [
@@ -86,6 +87,7 @@ def _measured_on(gpu: str, host: Backend, opening: float) -> GpuTimes:
         upload=max(times["upload"] - times["latency"], 0.0) / COPIED_BYTES,
         download=max(times["download"] - times["latency"], 0.0) / COPIED_BYTES,
         rates={name: (times[name] / each, times[f"{name} on the GPU"] / each) for name, each in nominal.items()},
+        tiles=fastest,
     )
 
 

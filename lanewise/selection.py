@@ -69,6 +69,12 @@ def _initialize() -> None:
 def follow(result: Calibration | None) -> None:
     """Makes AUTO use a calibration's order, or lw.Backend's if `result` is None. The user's choices stay in effect."""
     _set_calibration(result)
+    if numbers := registry.open_numbers(Backend.WGPU):
+        from lanewise import tiles
+
+        found = registry.devices(Backend.WGPU)
+        for number in numbers:
+            tiles.choose(place_of(Backend.WGPU, number), found[number])
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
     else:

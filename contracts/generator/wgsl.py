@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from .fields import ContractError
 from .schema import Contract, all_kernels
 from .wgsl_kinds import EMITTERS
+from .wgsl_matrix import TILES, declarations
 from .wgsl_module import WEBGPU, Library, Module
 
 __all__ = ["EMITTERS", "WEBGPU", "Library", "emit", "emit_table", "pack"]
@@ -28,14 +29,14 @@ __all__ = ["EMITTERS", "WEBGPU", "Library", "emit", "emit_table", "pack"]
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
     """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl.
     Modules that resemble each other are neighbors, which makes the compressed file a fifth smaller."""
-    library = Library(WEBGPU)
+    library = _library()
     indices = {kernel.name: index for index, kernel in enumerate(all_kernels(contracts))}
     alike = sorted(contracts, key=lambda contract: (contract.kind.name, len(contract.inputs)))
     return {name: text for contract in alike for name, text in _modules(library, contract, indices)}
 
 
 def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> dict[str, str]:
-    """Returns {file name: text} for lanewise_shaders.c, the table of the kernels' modules that the extension reads."""
+    """Returns {file name: text} for lanewise_shaders.c, what the extension has to know about the modules."""
     rows = []
     for name in (kernel.name for kernel in all_kernels(contracts)):
         if name in modules:
@@ -44,9 +45,11 @@ def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> d
             vectors = int("fn vectors(" in text or "fn tiles(" in text)
             rows.append(f"    [LW_KERNEL_{name}] = {{1, {facts['scratch_bytes']}, {vectors}}},")
     table = "\n".join(rows)
+    tiles = "\n".join(f'    {{"{each.name}", {each.rows}, {each.columns}, {each.invocations}}},' for each in TILES)
     return {
         "lanewise_shaders.c": f"""\
-/* Which kernels have a WGSL module, and facts about it. Generated from contracts/ and webgpu/ by wgsl.py. */
+/* Which kernels have a WGSL module, facts about it, and the tiles of products. Generated from contracts/ and webgpu/ by
+ * wgsl.py. */
 #include "shader.h"
 #include "lanewise_operations.h"
 #include "lanewise_table.h"
@@ -54,13 +57,18 @@ def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> d
 const lw_shader lw_shaders[LW_KERNEL_COUNT] = {{
 {table}
 }};
+
+const lw_tile lw_tiles[] = {{
+{tiles}
+}};
+const int lw_tile_count = {len(TILES)};
 """
     }
 
 
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
     """Returns {file name: text} for shaders.wgsl, which holds all modules."""
-    library = Library(WEBGPU)
+    library = _library()
     declarations = (_part({"declares": name}, library.texts[name]) for name in library.uses("".join(modules.values())))
     first: dict[str, int] = {}  # the index of the first kernel with a text
     parts = []
@@ -71,6 +79,13 @@ def pack(modules: Mapping[str, str]) -> dict[str, str]:
         like = first.setdefault(text, facts["index"])
         parts.append(_part(facts, text) if like == facts["index"] else _part({**facts, "like": like}, ""))
     return {"shaders.wgsl": "".join((*declarations, *parts))}
+
+
+def _library() -> Library:
+    library = Library(WEBGPU)
+    for tile in TILES:
+        library.add(declarations(tile), WEBGPU / "kinds" / "matrix_tile.wgsl")
+    return library
 
 
 def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -> Iterator[tuple[str, str]]:

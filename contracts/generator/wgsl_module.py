@@ -4,6 +4,7 @@ library of declarations in webgpu/ops and webgpu/math, which are found by name."
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from .fields import ContractError
 from .schema import Contract, Kernel, Parameter
 
-__all__ = ["COMPONENTS", "ITEMS", "WEBGPU", "Item", "Library", "Module"]
+__all__ = ["COMPONENTS", "ITEMS", "WEBGPU", "Item", "Library", "Module", "indented", "read_template"]
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
 COMPONENTS = "xyzw"  # component n of a vec4 holds the offset of operand n, or parameter n
@@ -67,7 +68,7 @@ LAYOUTS = {"matrix": "LwMatrixLayout", "window": "LwWindowLayout", "attention": 
 
 
 class Library:
-    """The declarations of webgpu/math, webgpu/ops and webgpu/kinds/layout.wgsl by name.
+    """The declarations of webgpu/math, webgpu/ops and two files of webgpu/kinds by name, and those that are added.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
     a closing brace.
@@ -82,15 +83,19 @@ class Library:
         self.folder = folder
         self.texts: dict[str, str] = {}
         self.paths: dict[str, Path] = {}
-        layout = folder / "kinds" / "layout.wgsl"  # shared by the kinds with strided operands
-        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), layout]):
-            for match in self.declaration.finditer(path.read_text()):
-                if match[1] in self.texts:
-                    raise ContractError(
-                        f"{path}: expected each name once, got {match[1]}, also in {self.paths[match[1]]}; rename one"
-                    )
-                self.texts[match[1]] = match[0]
-                self.paths[match[1]] = path
+        shared = [folder / "kinds" / f"{name}.wgsl" for name in ("layout", "matrix_vectors")]
+        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), *shared]):
+            self.add(path.read_text(), path)
+
+    def add(self, text: str, path: Path) -> None:
+        """Adds the declarations in a text that is in a file, or made from it."""
+        for match in self.declaration.finditer(text):
+            if match[1] in self.texts:
+                raise ContractError(
+                    f"{path}: expected each name once, got {match[1]}, also in {self.paths[match[1]]}; rename one"
+                )
+            self.texts[match[1]] = match[0]
+            self.paths[match[1]] = path
 
     def require(self, contract: Contract, name: str) -> str:
         """Returns `name` if the operation's file declares it; otherwise raises ContractError."""
@@ -149,13 +154,15 @@ class Module:
     def function(self, suffix: str = "") -> str:
         return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
 
-    def bindings(self, scratch: str = "") -> str:
-        """Returns the bindings: the operands, scratch memory if its element type is given, layout and parameters."""
+    def bindings(self, scratch: str = "", vectors: Collection[str] = ()) -> str:
+        """Returns the bindings: the operands, scratch memory if its element type is given, layout and parameters.
+        Operands in `vectors` are bound as vectors of four elements."""
         lines = []
         for position, (name, item) in enumerate(self.operands):
             last = position == len(self.operands) - 1
             access = "read_write" if last else "read"
             element = f"atomic<{item.element}>" if last and item.packed else item.element
+            element = f"vec4<{element}>" if name in vectors else element
             lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
         if scratch:
             lines.append(f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;")
@@ -163,10 +170,17 @@ class Module:
         lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
         return "\n".join(lines) + "\n"
 
-    def loads(self, numbers: bool = True, results: bool = True, first: int = 0, stem: str = "lw_load") -> str:
+    def loads(
+        self,
+        numbers: bool = True,
+        results: bool = True,
+        first: int = 0,
+        stem: str = "lw_load",
+        vectors: Collection[str] = (),
+    ) -> str:
         """Returns a function <stem>_<input>(at: u32) for each input from `first` on, which loads the element at a byte
         offset. The override lw_sources says where each input is (webgpu/kinds/layout.wgsl): `numbers`, an input may be
-        a number; `results`, it may share the buffer of the result."""
+        a number; `results`, it may share the buffer of the result; `vectors`, inputs that are bound as such."""
         functions = []
         for position, each in enumerate(self.contract.inputs):
             if position < first:
@@ -182,7 +196,9 @@ class Module:
                 cases.append((3, f"{absent if absent in self.library.texts else item.value}()"))
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
-            lines.append(f"    return {self._load(item, f'{each.name}_buffer')};")
+            buffer = f"{each.name}_buffer"
+            own = f"{buffer}[at >> 4u][(at >> 2u) & 3u]" if each.name in vectors else self._load(item, buffer)
+            lines.append(f"    return {own};")
             body = "\n".join(lines)
             functions.append(f"fn {stem}_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
         return "".join(functions)
@@ -255,3 +271,14 @@ def _parameter(position: int, parameter: Parameter, value: str) -> str:
     own = "f32" if parameter.type == "float" else "i32"
     text = f"bitcast<{own}>(lw.scalars.{COMPONENTS[position]})"
     return text if own == value or parameter.type in ("bool", "choice") else f"{value}({text})"
+
+
+def read_template(name: str) -> str:
+    """Returns a template of webgpu/kinds."""
+    return (WEBGPU / "kinds" / f"{name}.wgsl").read_text()
+
+
+def indented(statement: str, template: str) -> str:
+    """Indents the lines after the first as far as the template indents `$store`."""
+    margin = re.search(r"^( *)\$store", template, re.M)
+    return statement.replace("\n", "\n" + (margin[1] if margin else ""))

@@ -8,7 +8,7 @@ from string import Template
 
 from .wgsl_module import COMPONENTS
 
-__all__ = ["attention_tiles", "window_tiles"]
+__all__ = ["attention_tiles", "multiply_strips", "window_tiles"]
 
 
 def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str:
@@ -32,7 +32,7 @@ def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str
                 products = (f"c.r{row + r}{half}.{COMPONENTS[column]}" for r in range(4))
                 place = f"column + {32 * half + column}u, g, row + {row}u"
                 store.append(f"lw_store_four({place}, vec4<f32>({', '.join(products)}));")
-    multiply = _multiply_strips(["2u * y", "2u * y + 1u"], ["x", "x + 8u"], lambda row, half: f"c.r{row}{half}")
+    multiply = multiply_strips(["2u * y", "2u * y + 1u"], ["x", "x + 8u"], lambda row, half: f"c.r{row}{half}")
     margin = "\n" + 16 * " "
     return Template(template).substitute(
         values,
@@ -97,7 +97,7 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
         put_strips="\n".join(lines(put.format(each), rows, pair) for each in "ab"),
         put_value=lines("lw_tile_b[own_key + 8u * $iu][t % 16u] = b$i;", pair),
         put_weights="\n".join(weights),
-        multiply="\n".join(_multiply_strips(["y"], ["x", "x + 8u"], lambda row, j: f"c.r{row}{j}")),
+        multiply="\n".join(multiply_strips(["y"], ["x", "x + 8u"], lambda row, j: f"c.r{row}{j}")),
         multiply_seen=lines(
             "c.r$i$j += select(a.$c * lw_tile_b[k][x + 8u * $ju], vec4<f32>(), a.$c == 0.0);", rows, pair
         ),
@@ -120,17 +120,21 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
     )
 
 
-def _multiply_strips(rows: list[str], columns: list[str], name: Callable[[int, int], str]) -> list[str]:
-    """Returns the lines that add the product of two strips, lw_tile_a and lw_tile_b, to vectors of four columns:
-    `name(row, j)` is at row `row` and at columns[j]. The steps are alike, so that the text is easy to compress."""
+def multiply_strips(
+    rows: list[str], columns: list[str], name: Callable[[int, int], str], depth: int = 16, strips: str = "lw_tile_$"
+) -> list[str]:
+    """Returns the lines that add the product of two strips to vectors of four columns: `name(row, j)` is at row `row`
+    and at columns[j]. $ in `strips` stands for a and b. The steps are alike, so that the text is easy to compress."""
     products = [
         f"{name(row, j)} += a{COMPONENTS[row // 4]}.{COMPONENTS[row % 4]} * b{COMPONENTS[j]};"
         for row in range(4 * len(rows))
         for j in range(len(columns))
     ]
     lines = []
-    for k in range(16):
-        vectors = [f"let a{COMPONENTS[i]} = lw_tile_a[{k}][{place}];" for i, place in enumerate(rows)]
-        vectors += [f"let b{COMPONENTS[j]} = lw_tile_b[{k}][{place}];" for j, place in enumerate(columns)]
-        lines += ["{", *vectors, *products, "}"]
+    for k in range(depth):
+        lines.append("{")
+        for letter, places in (("a", rows), ("b", columns)):
+            strip = strips.replace("$", letter)
+            lines += [f"let {letter}{COMPONENTS[i]} = {strip}[{k}][{place}];" for i, place in enumerate(places)]
+        lines += [*products, "}"]
     return lines

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lanewise import _ext, registry
+from lanewise import _ext, registry, tiles
 from lanewise.backend import Backend, place_of
 from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
@@ -61,6 +61,7 @@ def open(device: DeviceInfo | None) -> None:
         return
     place = place_of(Backend.WGPU, number)
     _ext.open_webgpu(place, player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
+    tiles.choose(place, device or devices()[0])
     if before:
         before.close()
     _players[number] = player

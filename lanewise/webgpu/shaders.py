@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from lanewise import _ext
 from lanewise.errors import LibraryError
 
 __all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "declared", "function", "kernel_names", "load"]
@@ -17,9 +18,12 @@ __all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "declared", "fun
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
 # lw_entry of recorder.h
-ENTRIES: Final = ("main", "blocks", "combine", "clear", "claim", "vectors", "tiles", "tile_parts", "dots", "columns")
+ENTRIES: Final = (
+    "main", "blocks", "combine", "clear", "claim", "vectors", "tiles", "dots", "sums", "columns",
+    *(f"{stem}_{tile}" for tile in _ext.tile_names() for stem in ("tiles", "tile_parts")),
+)  # fmt: skip
 # overrides that are set to `variant` of lw_dispatch; a module has at most one of them
-VARIANTS: Final = ("lw_ndim", "lw_transposed", "lw_row_vectors", "lw_vectors")
+VARIANTS: Final = ("lw_ndim", "lw_access", "lw_row_vectors", "lw_vectors")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ enum {
     LW_BATCH = 64,           /* number of dispatches that are handed over at once */
     LW_PARAMETER_WORDS = 64, /* of a dispatch: 256 bytes, the largest alignment that an adapter may require */
     LW_MAX_BINDINGS = 8,
+    LW_TILED_SIZES = 4 /* sizes of products for which a tile may be chosen */
 };
 
 /* The entry points of WGSL modules; lanewise/webgpu/shaders.py has their names in the same order. */
@@ -22,9 +23,10 @@ typedef enum lw_entry {
     LW_ENTRY_CLAIM,
     LW_ENTRY_VECTORS,
     LW_ENTRY_TILES,
-    LW_ENTRY_TILE_PARTS,
     LW_ENTRY_DOTS,
-    LW_ENTRY_COLUMNS
+    LW_ENTRY_SUMS,
+    LW_ENTRY_COLUMNS,
+    LW_ENTRY_MATRIX_TILES /* two for each of lw_tiles: for whole products, and for parts */
 } lw_entry;
 
 /* Where the elements of an input are: two bits of lw_sources in webgpu/kinds/layout.wgsl. */
@@ -67,8 +69,12 @@ typedef struct lw_recorder {
     lw_dispatch dispatches[LW_BATCH];
     uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
     int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
-    lw_known_chain *chains;     /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
-    uint32_t *released;         /* numbers of the blocks to destroy after this batch */
+    /* Tiles chosen for products of float32 matrices, see webgpu_matrix.c: numbers in lw_tiles, for products of
+     * 512 x 512 elements, 1024 x 1024... The second row is for a B whose columns are contiguous. */
+    uint8_t tiles[2][LW_TILED_SIZES];
+    int tile_counts[2];
+    lw_known_chain *chains; /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
+    uint32_t *released;     /* numbers of the blocks to destroy after this batch */
     size_t released_count, released_capacity;
 } lw_recorder;
 

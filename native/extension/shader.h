@@ -1,4 +1,4 @@
-/* What the extension knows about WGSL modules. The code generator writes the table (lanewise_shaders.c). */
+/* What the extension knows about WGSL modules. The code generator writes the tables (lanewise_shaders.c). */
 #pragma once
 
 #include "visibility.h"
@@ -10,4 +10,12 @@ typedef struct lw_shader {
     uint8_t has_vectors;   /* whether there is an entry point for contiguous operands */
 } lw_shader;
 
+/* A tile of a product of float32 matrices, which a workgroup computes. */
+typedef struct lw_tile {
+    const char *name; /* as in those of its entry points, "64x128" */
+    uint16_t rows, columns, invocations;
+} lw_tile;
+
 LW_HIDDEN const lw_shader lw_shaders[]; /* indexed like lw_kernels */
+LW_HIDDEN const lw_tile lw_tiles[];
+LW_HIDDEN const int lw_tile_count;

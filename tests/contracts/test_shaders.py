@@ -21,6 +21,7 @@ def library(tmp_path: Path) -> Path:
     """A folder of WGSL shaders that declare one struct and one function."""
     for name in ("math", "ops", "kinds"):
         (tmp_path / name).mkdir()
+    (tmp_path / "kinds" / "matrix_vectors.wgsl").touch()
     (tmp_path / "kinds" / "layout.wgsl").write_text("struct LwLayout {\n    length: u32,\n}\n", encoding="utf-8")
     (tmp_path / "math" / "one.wgsl").write_text("fn lw_one() -> f32 {\n    return 1.0;\n}\n", encoding="utf-8")
     return tmp_path

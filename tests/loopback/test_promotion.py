@@ -13,7 +13,7 @@ import pytest
 import lanewise as lw
 from lanewise import _ext, promotion, registry, selection
 from lanewise.backend import Backend
-from lanewise.calibration import KINDS, PROMOTED, Calibration, GpuTimes
+from lanewise.calibration import KINDS, PROMOTED, TILED, Calibration, GpuTimes
 from tests.loopback.conftest import PACKAGE, ROOT
 
 HOST = selection.default_backend()
@@ -29,6 +29,7 @@ GPU = GpuTimes(
     upload=1.0,
     download=1.0,
     rates=dict.fromkeys(PROMOTED, (1.0, 0.0)),
+    tiles=dict.fromkeys(TILED, ()),
 )
 ROWS = 4096  # of matrices whose product is moved
 LOST = "wgpu was lost: "

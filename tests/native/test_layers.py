@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("launches wait in chains", "chain.h chain.c"),
     ("dispatches are recorded for WebGPU", "recorder.h recorder.c"),
     ("launches on WebGPU become dispatches", "webgpu_launch.h webgpu_launch.c"),
-    ("the dispatches of each kind", "webgpu_chain.c webgpu_layouts.c webgpu_parts.c webgpu_strided.c"),
+    ("the dispatches of each kind", "webgpu_chain.c webgpu_layouts.c webgpu_matrix.c webgpu_parts.c webgpu_strided.c"),
     ("the device of WebGPU", "webgpu.c"),
     ("plans are executed", "execute.h execute.c"),
     ("resolvers, which complete a plan, for kinds that others are composed of", "elementwise.c gather.c"),

@@ -32,6 +32,7 @@ GPU = {
     "upload": 0.25,
     "download": 0.5,
     "rates": {name: [1.0, 0.1] for name in PROMOTED},
+    "tiles": {"matmul": ["64x64", "64x128"], "linear": []},
 }
 
 
@@ -185,7 +186,7 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
 def stored(folder, **changed):
     """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
-    content = {"format": 2, "machine": calibration._machine(), "date": "2026-11-21", "times": times, "gpu": None}
+    content = {"format": 3, "machine": calibration._machine(), "date": "2026-11-21", "times": times, "gpu": None}
     return content | changed
 
 
@@ -205,7 +206,10 @@ def test_a_valid_file_is_used(folder):
 def test_times_of_a_gpu_are_stored(folder):
     write(folder, stored(folder, gpu=GPU))
     found = calibration.load()
-    assert found.gpu._asdict() == GPU | {"rates": dict.fromkeys(PROMOTED, (1.0, 0.1))}
+    assert found.gpu._asdict() == GPU | {
+        "rates": dict.fromkeys(PROMOTED, (1.0, 0.1)),
+        "tiles": {"matmul": ("64x64", "64x128"), "linear": ()},
+    }
     calibration.save(found)
     assert calibration.load() == found
 
@@ -247,9 +251,9 @@ WRONG = {
     "a number": "1" * 5000,
     "depth": "[" * 60000,
     "size": " " * 70000,
-    "a field less": {"format": 2},
+    "a field less": {"format": 3},
     "a field more": {"more": 1},
-    "format": {"format": 3},
+    "format": {"format": 4},
     "format true": {"format": True},
     "machine": {"machine": "this"},
     "date": {"date": "\x1b[2Jabcdef"},
@@ -278,6 +282,11 @@ WRONG = {
     "latency": {"gpu": GPU | {"latency": float("nan")}},
     "upload": {"gpu": GPU | {"upload": "1.0"}},
     "an operation less": {"gpu": GPU | {"rates": {"matmul": [1.0, 0.1]}}},
+    "a tile that does not exist": {"gpu": GPU | {"tiles": {"matmul": ["65x64"], "linear": []}}},
+    "a tile that is not a name": {"gpu": GPU | {"tiles": {"matmul": [[]], "linear": []}}},
+    "too many tiles": {"gpu": GPU | {"tiles": {"matmul": 5 * ["64x64"], "linear": []}}},
+    "one tile": {"gpu": GPU | {"tiles": {"matmul": "64x64", "linear": []}}},
+    "tiles of no operation": {"gpu": GPU | {"tiles": {"linear": []}}},
     "one time": {"gpu": GPU | {"rates": {name: [1.0] for name in PROMOTED}}},
     "infinite time": {"gpu": GPU | {"rates": {name: [1.0, float("inf")] for name in PROMOTED}}},
 }
@@ -286,7 +295,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
     wrong = WRONG[name]
-    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 2} else wrong
+    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 3} else wrong
     path = write(folder, content)
     with pytest.warns(
         RuntimeWarning, match="ignoring .* not a valid calibration .*lw.calibrate.. replaces it"

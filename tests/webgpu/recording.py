@@ -15,6 +15,7 @@ from harness import on_gpu
 from openers import open_player
 
 import lanewise as lw
+from lanewise import _ext
 from lanewise.errors import OutOfMemoryError
 from lanewise.webgpu import shaders
 
@@ -26,9 +27,13 @@ PARAMETER_BYTES = 256
 BATCH = 64  # number of dispatches that are handed over at once
 GROUPS = 100  # maximum number of workgroups along each dimension of a dispatch
 # The names of the entry points, in the order of lw_entry.
-ENTRIES = tuple(
-    name.lower()
-    for name in re.findall(r"\bLW_ENTRY_(\w+)", (ROOT / "native/extension/recorder.h").read_text(encoding="utf-8"))
+*_entries, _first_of_tiles = re.findall(
+    r"\bLW_ENTRY_(\w+)", (ROOT / "native/extension/recorder.h").read_text(encoding="utf-8")
+)
+assert _first_of_tiles == "MATRIX_TILES"
+ENTRIES = (
+    *map(str.lower, _entries),
+    *(f"{stem}_{tile}" for tile in _ext.tile_names() for stem in ("tiles", "tile_parts")),
 )
 OWN, NUMBER, RESULT, ABSENT = range(4)  # where the elements of an input are
 Failures = list[tuple[int, str]]

@@ -197,14 +197,15 @@ def test_a_browser_has_a_module_of_its_own(
     import lanewise.webgpu
 
     fake: Any = ModuleType("lanewise.webgpu.browser")
-    fake.missing, fake.is_pending, fake.devices = (lambda: "no adapter"), (lambda: True), list
+    found = [DeviceInfo(0, "the browser's")]
+    fake.missing, fake.is_pending, fake.devices = (lambda: "no adapter"), (lambda: True), (lambda: found)
     fake.MAX_BUFFER, fake.CACHE_LIMIT, fake.open_player = 2**31 - 4, 2**30, FakePage
     monkeypatch.setitem(sys.modules, "lanewise.webgpu.browser", fake)
     monkeypatch.setattr(lanewise.webgpu, "browser", fake, raising=False)
     assert not provider.is_pending()
     desktop.adapters = None
     monkeypatch.setattr(sys, "platform", "emscripten")
-    assert (provider.missing(), provider.devices(), provider.is_pending()) == ("no adapter", [], True)
+    assert (provider.missing(), provider.devices(), provider.is_pending()) == ("no adapter", found, True)
     provider.open(None)
     provider.open(None)
     (name, first, *limits), (_, second, *others) = opened

@@ -14,6 +14,7 @@ from openers import Switch
 from recording import ABSENT, GROUPS, NUMBER, OWN, RESULT, FakePlayer, constant
 
 import lanewise as lw
+from lanewise import _ext
 
 TILE = 64
 
@@ -35,7 +36,7 @@ def repeated(*shape: int, dtype: Any = np.float32) -> lw.Tensor:
 def test_every_field_of_a_product(fake: FakePlayer) -> None:
     (a, first), (b, second) = fake.placed(np.zeros((2, 3, 5, 14))), fake.placed(np.zeros((3, 6, 7)))
     dispatch, added = fake.recorded(lw.matmul(a[..., ::-2], b.mT))
-    assert (dispatch.kernel, dispatch.entry, added.entry) == ("matmul_float32", "tile_parts", "combine")
+    assert (dispatch.kernel, dispatch.entry, added.entry) == ("matmul_float32", "tile_parts_64x64", "combine")
     assert dispatch.buffers[:2] == (first, second) and dispatch.buffers == added.buffers
     assert dispatch.fields("LwMatrixLayout") == {
         "offsets": words(52, 0, 0, length=4),
@@ -120,36 +121,104 @@ def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
     assert fields == combine.fields("LwMatrixLayout")
 
 
+B_ALONG_K, A_ALONG_M, A_SCATTERED, B_SCATTERED = (
+    constant("matrix_vectors", f"lw_{name}") for name in ("b_along_k", "a_along_m", "a_scattered", "b_scattered")
+)
+
+
 @pytest.mark.parametrize(
-    ("a", "b", "entry", "transposed"),
+    ("a", "b", "entry", "access"),
     [
         (lambda: zeros(70, 36), lambda: zeros(36, 68), "tiles", 0),
-        (lambda: zeros(70, 36), lambda: zeros(68, 36).T, "tiles", 1),
-        (lambda: zeros(70, 2000), lambda: zeros(2000, 8), "tile_parts", 0),
-        (lambda: zeros(70, 2000), lambda: zeros(8, 2000).T, "tile_parts", 1),
+        (lambda: zeros(70, 36), lambda: zeros(68, 36).T, "tiles", B_ALONG_K),
+        (lambda: zeros(70, 2000), lambda: zeros(2000, 68), "tile_parts", 0),
+        (lambda: zeros(70, 2000), lambda: zeros(68, 2000).T, "tile_parts", B_ALONG_K),
         (lambda: zeros(70, 40)[:, 4:], lambda: zeros(36, 68), "tiles", 0),
         (lambda: zeros(70, 36)[::-1], lambda: zeros(36, 68)[::-1], "tiles", 0),
-        (lambda: zeros(36, 72).T, lambda: zeros(36, 68), "tiles", 2),
-        (lambda: zeros(36, 72).T, lambda: zeros(68, 36).T, "tiles", 3),
-        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "tiles", 4),
-        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "tiles", 4),
-        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "tiles", 6),
-        (lambda: zeros(70, 34), lambda: zeros(34, 68), "tiles", 4),
-        (lambda: zeros(70, 34), lambda: zeros(68, 34).T, "tiles", 5),
-        (lambda: zeros(70, 72)[:, ::2], lambda: zeros(36, 68), "tiles", 4),
-        (lambda: zeros(70, 36), lambda: zeros(36, 66), "tile_parts", 4),
-        (lambda: zeros(70, 36), lambda: zeros(66, 36).T, "tile_parts", 1),
+        (lambda: zeros(36, 72).T, lambda: zeros(36, 68), "tiles", A_ALONG_M),
+        (lambda: zeros(36, 72).T, lambda: zeros(68, 36).T, "tiles", A_ALONG_M + B_ALONG_K),
+        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "tiles", A_SCATTERED),
+        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "tiles", A_SCATTERED),
+        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "tiles", A_ALONG_M + A_SCATTERED),
+        (lambda: zeros(70, 34), lambda: zeros(34, 68), "tiles", A_SCATTERED),
+        (lambda: zeros(70, 34), lambda: zeros(68, 34).T, "tiles", A_SCATTERED + B_ALONG_K + B_SCATTERED),
+        (lambda: zeros(70, 72)[:, ::2], lambda: zeros(36, 68), "tiles", A_SCATTERED),
+        (lambda: zeros(36, 72).T, lambda: zeros(36, 70)[:, :68], "tiles", A_ALONG_M + B_SCATTERED),
+        (lambda: zeros(70, 36), lambda: zeros(36, 66), "tile_parts", B_SCATTERED),
+        (lambda: zeros(70, 36), lambda: zeros(66, 36).T, "tile_parts", B_ALONG_K),
     ],
 )
 def test_elements_of_tiles_are_loaded_by_vectors_if_possible(
-    fake: FakePlayer, a: Any, b: Any, entry: str, transposed: int
+    fake: FakePlayer, a: Any, b: Any, entry: str, access: int
 ) -> None:
     """Results whose rows do not start at multiples of 16 bytes are written one by one, by another dispatch."""
     dispatches = fake.recorded(lw.matmul(a(), b()))
-    assert (dispatches[0].entry, dispatches[0].variant) == (entry, transposed)
+    assert (dispatches[0].entry, dispatches[0].variant) == (f"{entry}_64x128", access)
     if dispatches[0].fields("LwMatrixLayout")["n"] == 66:
-        assert [each.entry for each in dispatches] == ["tile_parts", "combine"]
+        assert [each.entry for each in dispatches] == ["tile_parts_64x128", "combine"]
         assert fake.sizes[dispatches[0].buffers[3]] >= 4 * 70 * 68
+
+
+TILES = _ext.tile_names()
+
+
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_tiles_are_chosen_by_size(fake: FakePlayer, is_transposed: bool) -> None:
+    """By the number of elements of the result, and by which of B's elements are neighbors."""
+    chosen, others = (1, 0, 3), (2,)
+    _ext.choose_tiles("wgpu", *((others, chosen) if is_transposed else (chosen, others)))
+    sides = [(1, 128), (1, 512), (1, 512 + 256), (1, 1024), (1, 1024 + 512), (1, 2048), (1, 4096), (4, 512), (4, 256)]
+    found = []
+    for batch, n in sides:
+        b = zeros(n, 16).T if is_transposed else zeros(16, n)
+        (dispatch,) = fake.recorded(lw.matmul(zeros(batch, n, 16), b))
+        found.append(dispatch.entry)
+        rows, columns = map(int, dispatch.entry.removeprefix("tiles_").split("x"))
+        assert dispatch.groups == tuple(min(each, GROUPS) for each in (-(-n // columns), -(-n // rows), batch))
+    expected = [1, 1, 0, 0, 3, 3, 3, 0, 1]
+    assert found == [f"tiles_{TILES[number]}" for number in expected]
+    _ext.choose_tiles("wgpu", (), ())
+    assert fake.recorded(lw.matmul(zeros(512, 16), zeros(16, 512)))[0].entry == "tiles_64x128"
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "tile"),
+    [(64, 64, "64x64"), (512, 64, "64x64"), (512, 60, "64x64"), (64, 65, "64x128"), (129, 1000, "64x128"),
+     (1000, 1000, "128x256"), (300, 512, "128x256"), (130, 512, "64x128")],
+)  # fmt: skip
+def test_a_tile_is_not_used_if_it_would_be_mostly_empty(fake: FakePlayer, m: int, n: int, tile: str) -> None:
+    """A quarter more elements than those of other tiles is too much."""
+    _ext.choose_tiles("wgpu", (TILES.index("128x256"),), ())
+    assert fake.recorded(lw.matmul(zeros(m, 16), zeros(16, n)))[0].entry.endswith(f"_{tile}")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("wgpu",), ("wgpu", ()), ("wgpu", (), [0]), ("wgpu", (-1,), ()), ("wgpu", (len(TILES),), ()),
+     ("wgpu", 5 * (0,), ()), ("wgpu", ("64x64",), ()), ("nothing", (), ())],
+)  # fmt: skip
+def test_tiles_that_do_not_exist(fake: FakePlayer, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError, match=r"expected \(device, rows, columns\)"):
+        _ext.choose_tiles(*arguments)
+    _ext.choose_tiles("cuda", (), ())  # has none
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "entries"),
+    [
+        ((70, 2000), (2000, 68), ["tiles_64x128"]),
+        ((70, 36), (36, 66), ["main"]),
+        ((1, 2**20), (2**20, 1), ["dots"]),
+        ((2, 2000), (2000, 68), ["columns"]),
+    ],
+)
+def test_a_product_is_not_split_if_memory_is_short(
+    fake: FakePlayer, a: tuple[int, ...], b: tuple[int, ...], entries: list[str]
+) -> None:
+    x, y = zeros(*a), zeros(*b)
+    out = zeros(a[0], b[1])
+    fake.capacity = sum(fake.sizes.values())
+    assert [each.entry for each in fake.recorded(lw.matmul(x, y, out=out))] == entries
 
 
 @pytest.mark.parametrize(
@@ -171,43 +240,68 @@ def test_an_adapter_that_does_not_compile_tiles(switch: Switch, compute: Any, en
 def test_a_result_between_other_elements_is_written_one_by_one(fake: FakePlayer) -> None:
     a, b = zeros(70, 36), zeros(36, 68)
     out = zeros(72 * 68 + 1)[1:].reshape((72, 68))[1:71]
-    assert [each.entry for each in fake.recorded(lw.matmul(a, b, out=out))] == ["tile_parts", "combine"]
+    assert [each.entry for each in fake.recorded(lw.matmul(a, b, out=out))] == ["tile_parts_64x128", "combine"]
 
 
 def test_parts_of_contiguous_rows_are_added_by_vectors(fake: FakePlayer) -> None:
     parts, added = fake.recorded(lw.matmul(zeros(70, 2000), zeros(2000, 8)))
     assert [(each.entry, each.groups) for each in (parts, added)] == [
-        ("tile_parts", (1, 2, 14)),
+        ("tile_parts_64x64", (1, 2, 14)),
         ("vectors", (1, 1, 1)),
     ]
     assert parts.buffers == added.buffers
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "entry"),
+    ("a", "b", "entry", "access"),
     [
-        (lambda: zeros(1, 36), lambda: zeros(70, 36).T, "dots"),
-        (lambda: zeros(4, 36), lambda: zeros(70, 36).T, "dots"),
-        (lambda: zeros(5, 36), lambda: zeros(72, 36).T, "tiles"),
-        (lambda: zeros(70, 36), lambda: zeros(4, 36).T, "dots"),
-        (lambda: zeros(70, 36), lambda: zeros(36, 1), "dots"),
-        (lambda: zeros(70, 36), lambda: zeros(36, 4), "tiles"),
-        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "tile_parts"),
-        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "tile_parts"),
-        (lambda: zeros(1, 2**20), lambda: zeros(1, 2**20).T, "tile_parts"),
-        (lambda: zeros(1, 36), lambda: zeros(36, 68), "columns"),
-        (lambda: zeros(35, 4).T, lambda: zeros(35, 68), "columns"),
-        (lambda: zeros(5, 36), lambda: zeros(36, 68), "tiles"),
-        (lambda: zeros(1, 36), lambda: zeros(36, 70), "tile_parts"),
-        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "tiles"),
+        (lambda: zeros(1, 36), lambda: zeros(70, 36).T, "dots", 0),
+        (lambda: zeros(4, 36), lambda: zeros(70, 36).T, "dots", 0),
+        (lambda: zeros(70, 36), lambda: zeros(4, 36).T, "dots", 0),
+        (lambda: zeros(70, 36), lambda: zeros(36, 1), "dots", 0),
+        (lambda: zeros(70, 36), lambda: zeros(36, 4), "dots", B_SCATTERED),
+        (lambda: zeros(36, 3).T, lambda: zeros(70, 36).T, "dots", A_SCATTERED),
+        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "dots", B_SCATTERED),
+        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "dots", A_SCATTERED),
+        (lambda: zeros(1, 2001), lambda: zeros(2001, 1), "dots", 0),
+        (lambda: zeros(70, 3), lambda: zeros(3, 3), "dots", A_SCATTERED + B_SCATTERED),
+        (lambda: zeros(3, 70).T, lambda: zeros(3, 1), "dots", A_SCATTERED),
+        (lambda: zeros(2, 15), lambda: zeros(15, 68), "dots", A_SCATTERED + B_SCATTERED),
+        (lambda: zeros(5, 36), lambda: zeros(72, 36).T, "tiles_64x128", B_ALONG_K),
+        (lambda: zeros(36, 72).T, lambda: zeros(36, 4), "tiles_64x64", A_ALONG_M),
+        (lambda: zeros(1, 36), lambda: zeros(36, 68), "columns", 0),
+        (lambda: zeros(35, 4).T, lambda: zeros(35, 68), "columns", 0),
+        (lambda: zeros(1, 36), lambda: zeros(36, 70), "columns", B_SCATTERED),
+        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "columns", B_SCATTERED),
+        (lambda: zeros(5, 36), lambda: zeros(36, 68), "tiles_64x128", 0),
     ],
 )
-def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, entry: str) -> None:
+def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, entry: str, access: int) -> None:
+    """A dot product is computed by 1, 8 or 64 of the 256 invocations of a workgroup."""
     x, y = a(), b()
     dispatch = fake.recorded(lw.matmul(x, y))[0]
-    assert dispatch.entry == entry
+    team = 0 if entry != "dots" or x.shape[1] < 16 else 3 if x.shape[1] < 256 else 6
+    assert (dispatch.entry, dispatch.variant) == (entry, access + constant("matrix_vectors", "lw_dot_team") * team)
     if entry == "dots":
-        assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] / 4), GROUPS), 1, 1)
+        assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] * 2**team / 256), GROUPS), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "parts"),
+    [(1, 1, 2**14 - 1, 1), (1, 1, 2**14, 2), (1, 1, 2**20 + 4, 128), (1, 1, 2**25, 2048), (2, 300, 2**20, 3),
+     (1, 2049, 2**13, 1)],
+)  # fmt: skip
+def test_long_dot_products_are_split(fake: FakePlayer, m: int, n: int, k: int, parts: int) -> None:
+    dispatches = fake.recorded(lw.matmul(repeated(m, k), lw.broadcast_to(zeros(k), (n, k)).T))
+    fields = dispatches[0].fields("LwMatrixLayout")
+    assert fields["parts"] == parts and [each.entry for each in dispatches] == ["dots", "sums"][: 1 + (parts > 1)]
+    if parts > 1:
+        assert fields["depth"] * (parts - 1) < k <= fields["depth"] * parts and fields["depth"] % 16 == 0
+        assert [each.groups[0] for each in dispatches] == [
+            min(math.ceil(m * n * parts / 4), GROUPS),
+            min(math.ceil(m * n / 4), GROUPS),
+        ]
+        assert fake.sizes[dispatches[0].buffers[3]] >= 4 * m * n * parts
 
 
 @pytest.mark.parametrize(("n", "k", "parts"), [(68, 100, 1), (68, 2000, 14), (8192, 8192, 1), (4096, 8192, 3)])
@@ -221,9 +315,9 @@ def test_few_rows_are_multiplied_by_32_columns(fake: FakePlayer, n: int, k: int,
 def test_absent_inputs_are_not_bound(fake: FakePlayer) -> None:
     x, weight = zeros(5, 7), zeros(3, 7)
     bias, number = fake.placed(np.zeros(3))
-    second, first = fake.recorded(lw.linear(x, weight) + lw.linear(x, weight, bias))[1:4:2]
-    assert (first.source(2), second.source(2)) == (OWN, ABSENT)
-    assert (first.buffers[2], second.buffers[2]) == (number, 0)
+    first, second, _ = fake.recorded(lw.linear(x, weight) + lw.linear(x, weight, bias))
+    assert (first.source(2), second.source(2)) == (ABSENT, OWN)
+    assert (first.buffers[2], second.buffers[2]) == (0, number)
 
 
 def test_the_activation_is_a_number(fake: FakePlayer) -> None:

@@ -104,7 +104,7 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
                 workgroupBarrier();
                 let scale = $rescale(before, largest);
                 total *= scale;
-                sums *= scale;
+                sums = select(sums * scale, vec4<f32>(), lw_is_zero(scale)); // they may be infinite
                 for (var k = 0u; k < min(lw_keys, end - tile); k += 1u) {
                     let weight = lw_weights[k];
                     total += weight;

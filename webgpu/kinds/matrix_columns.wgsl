@@ -1,6 +1,6 @@
-// For matrix.wgsl: A has up to four rows, B has contiguous rows that start at multiples of 16 bytes, and n is a
-// multiple of 4. A workgroup computes 32 columns of C, or of the product of a part: 8 invocations have 4 columns each,
-// and 32 of them share k. `combine` adds the parts, if there are several.
+// For matrix.wgsl: matrices of float32, where A has up to four rows, and the elements of a row of B are neighbors. A
+// workgroup computes 32 columns of C, or of the product of a part: 8 invocations have 4 columns each, and 32 of them
+// share k. `combine` adds the parts, if there are several.
 const lw_spread = 32u;
 var<workgroup> lw_column_sums: array<array<vec4<f32>, 256>, 4>;
 
@@ -23,7 +23,10 @@ fn columns(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
             var sum3 = sum0;
             var k = begin + invocation / 8u;
             var a = base.x + k * lw.column_strides.x;
-            var b = base.y + k * lw.row_strides.y + 4u * min(column, lw.n - 4u);
+            let nearest = min(column, lw.n - 1u);
+            let b_others =
+                (min(nearest + vec3<u32>(1u, 2u, 3u), vec3<u32>(lw.n - 1u)) - nearest) * lw.column_strides.y;
+            var b = base.y + k * lw.row_strides.y + nearest * lw.column_strides.y;
             for (; k + 7u * lw_spread < end; k += 8u * lw_spread) {
                 $row_loads
                 $row_sums
@@ -31,7 +34,7 @@ fn columns(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
                 b += 8u * b_step;
             }
             for (; k < end; k += lw_spread) {
-                let b0 = ${b}_vectors[b >> 4u];
+                let b0 = lw_vector_of_b(b, b_others);
                 $one_sums
                 a += a_step;
                 b += b_step;
@@ -53,7 +56,7 @@ fn columns(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
                 for (var row = 0u; row < lw.m; row += 1u) {
                     let product = lw_column_sums[row][invocation / 4u][invocation % 4u];
                     if (lw.parts > 1u) {
-                        scratch_buffer[(i * lw.m + row) * lw.n + first + invocation] = product;
+                        scratch_buffer[(i * lw.m + row) * lw_pitch() + first + invocation] = product;
                     } else {
                         let at = base + row * lw.row_strides + (first + invocation) * lw.column_strides;
                         $store;
