@@ -47,7 +47,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
     if chosen.kind == "i" and isinstance(value, float):
         raise DTypeError(f"expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
     _check_range(value, chosen)
-    return placement.create("full", shape, chosen, (value,), device)
+    return placement.call_on(device, _ext.create, "full", shape, chosen, (value,))
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -147,7 +147,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     for value in (first, end) if count else ():
         _check_range(value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.create("arange", int(count), chosen, (first, distance), device)
+        return placement.call_on(device, _ext.create, "arange", int(count), chosen, (first, distance))
     return placement.place(_evenly_spaced(first, distance, int(count), chosen), device)
 
 
@@ -166,7 +166,7 @@ def linspace(
     if not (math.isfinite(first) and math.isfinite(distance)):
         raise ArgumentError(f"expected finite start, stop and stop - start, got {first} and {last}")
     if chosen is dtypes.float32:
-        result = _ext.create("arange", count, chosen, (first, distance))
+        result = placement.call_on(device, _ext.create, "arange", count, chosen, (first, distance))
     else:
         result = _evenly_spaced(first, distance, count, chosen)
     if ends and count > 1:
@@ -178,13 +178,13 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
     """Returns a matrix with ones on a diagonal and zeros elsewhere."""
     rows = to_int("n_rows", n_rows, minimum=0)
     columns = rows if n_cols is None else to_int("n_cols", n_cols, minimum=0)
-    result = zeros((rows, columns), dtype)
+    result = zeros((rows, columns), dtype, device=device)
     row, column = max(-to_int("k", k), 0), max(to_int("k", k), 0)
     length = min(rows - row, columns - column)
     if length > 0:
         first, step = row * columns + column, columns + 1
         result.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
-    return placement.place(result, device)
+    return result
 
 
 def _evenly_spaced(first: float, distance: float, count: int, dtype: DType) -> Tensor:
@@ -217,7 +217,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"
             raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
-    return placement.create(operation, shape, dtypes.float32, (seed, offset), device)
+    return placement.call_on(device, _ext.create, operation, shape, dtypes.float32, (seed, offset))
 
 
 class _Stream:
@@ -253,8 +253,8 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: An
         copies = _COPY[copy]
     except (KeyError, TypeError):
         raise ArgumentTypeError(f"expected True, False or None for copy, got {describe(copy)}") from None
-    result = _from_object(obj, chosen, copies)
-    return placement.place(result, device)
+    reader = None if device is None or isinstance(obj, Tensor) else "cpu"
+    return placement.place(placement.call_on(reader, _from_object, obj, chosen, copies), device)
 
 
 def tensor_of(name: str, value: Any) -> Tensor:

@@ -38,7 +38,8 @@ def device(self: Tensor) -> str:
 
 @named("to")
 def to(self: Tensor, backend: Backend | str, /) -> Tensor:
-    """Returns this tensor placed on a backend. Moving between CPU backends copies nothing.
+    """Returns this tensor placed on a backend: itself if it has been placed there, on another device a copy, or else a
+    tensor that shares its memory. Calls on the result run on that backend; AUTO does not move them.
 
     >>> import lanewise as lw
     >>> lw.ones(2).to("scalar")
@@ -55,7 +56,8 @@ def to_backend(self: Tensor, backend: Backend | str, /) -> Tensor:
 
 @named("to_device")
 def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) -> Tensor:
-    """Returns this tensor on a device, as the array API specifies: "cpu" or the name of a backend.
+    """Returns this tensor on a device, as the array API specifies: "cpu" or the name of a backend. Copies as to() does.
+    A tensor on the CPU keeps its backend on "cpu".
 
     >>> import lanewise as lw
     >>> lw.ones(2).to_device("cpu").device

@@ -7,14 +7,14 @@ backend that their operands are committed to. The functions here place tensors f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lanewise import _ext, selection
 from lanewise._ext import Tensor
 from lanewise.backend import backend_of
-from lanewise.dtypes import DType
 
-__all__ = ["create", "device_of", "move", "place"]
+__all__ = ["call_on", "device_of", "move", "place"]
 
 
 def device_of(tensor: Tensor) -> str:
@@ -24,25 +24,33 @@ def device_of(tensor: Tensor) -> str:
 
 
 def move(tensor: Tensor, place: str) -> Tensor:
-    """Returns the tensor, committed to `place`: a CPU backend or a device of a GPU backend that is open. Moving between
-    CPU backends copies nothing."""
+    """Returns the tensor, committed to `place`: a CPU backend or a device of a GPU backend that is open. Returns the
+    tensor itself if it already is, and copies nothing on the device where it is."""
+    if tensor.is_committed and tensor._backend_name == place:
+        return tensor
     return tensor._place_on(str(place))
 
 
 def place(tensor: Tensor, device: Any) -> Tensor:
-    """Returns the tensor placed on `device`, or unchanged if `device` is None or the tensor's current device."""
-    if device is None or device == device_of(tensor):
+    """Returns the tensor committed to `device`, on its backend if it is there, or unchanged if `device` is None."""
+    if device is None:
         return tensor
-    return move(tensor, selection.open_place(device))
+    current = device_of(tensor)
+    chosen = tensor._backend_name if device == current else _open(device)
+    return move(tensor, chosen)
 
 
-def create(kernel: str, shape: Any, dtype: DType, numbers: tuple[Any, ...], device: Any) -> Tensor:
-    """Returns what a creation kernel makes, placed on `device` unless that is None. On a GPU, the GPU makes it."""
-    chosen = None if device is None else selection.open_place(device)
-    if chosen is None or not backend_of(chosen).is_gpu:
-        return place(_ext.create(kernel, shape, dtype, numbers), device)
-    _ext.push_backend(chosen)
+def call_on(device: Any, function: Callable[..., Tensor], *arguments: Any) -> Tensor:
+    """Calls a function that makes a tensor, on `device` unless that is None. The tensor is committed to the device."""
+    if device is None:
+        return function(*arguments)
+    _ext.push_backend(_open(device))
     try:
-        return _ext.create(kernel, shape, dtype, numbers)
+        return function(*arguments)
     finally:
         _ext.pop_backend()
+
+
+def _open(device: Any) -> str:
+    """Opens a device. Computing on "cpu" needs no other backend than the one that this thread uses on the CPU."""
+    return _ext.host_backend() if device == "cpu" else selection.open_place(device)

@@ -187,6 +187,13 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(names[default_backend]);
 }
 
+/* Returns the backend on which this thread's calls run on the CPU. */
+static PyObject *host_backend_name(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    int committed;
+    return PyUnicode_FromString(names[lw_host_backend(&committed)]);
+}
+
 /* Enters a use_backend() block. None is use_backend(AUTO): calls run as outside such blocks. */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
@@ -241,6 +248,7 @@ PyMethodDef lw_backend_functions[] = {
     {"open_library", (PyCFunction)(void *)open_library, METH_FASTCALL, NULL},
     {"set_default_backend", set_default_backend, METH_O, NULL},
     {"default_backend", default_backend_name, METH_NOARGS, NULL},
+    {"host_backend", host_backend_name, METH_NOARGS, NULL},
     {"push_backend", named_push_backend, METH_O, NULL},
     {"pop_backend", named_pop_backend, METH_NOARGS, NULL},
     {"set_strict_backends", set_strict_backends, METH_O, NULL},

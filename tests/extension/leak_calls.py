@@ -321,6 +321,7 @@ def functions() -> dict[str, list[Any]]:
         "expected_times": [("exp", x), ("exp", [1.0]), ("matmul", x, target), ("exp", x, x), ("zeros",), (1,), ()],
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],
+        "host_backend": [()],
         "set_strict_backends": [(False,)],
         "from_object": [*((value, *way) for value in (*values(), x) for way in ways), (), (1,)],
         "from_bytes": [

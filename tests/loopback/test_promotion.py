@@ -105,6 +105,9 @@ STAY: dict[str, Callable[[], Any]] = {
     "int32": lambda: lw.matmul(*2 * (lw.ones((200, 200), dtype=lw.int32),)),
     "few elements": lambda: lw.matmul(*2 * (lw.ones((4, 4)),)),
     "placed on the CPU": lambda: lw.matmul(*2 * (lw.ones((200, 200)).to(HOST),)),
+    'device="cpu"': lambda: lw.matmul(*2 * (lw.full((200, 200), 1.0, device="cpu"),)),
+    'asarray(device="cpu")': lambda: lw.matmul(*2 * (lw.asarray(lw.ones((200, 200)), device="cpu"),)),
+    'to_device("cpu")': lambda: lw.matmul(*2 * (lw.ones((200, 200)).to_device("cpu"),)),
     "inside use_backend": lambda: lw.use_backend("scalar")(lw.matmul)(*2 * (lw.ones((200, 200)),)),
 }
 

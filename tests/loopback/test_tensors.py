@@ -229,6 +229,29 @@ def test_to_copies_only_between_places() -> None:
     assert (stats["uploads"] - uploads, stats["readbacks"] - readbacks) == (0, 2)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: lw.zeros(3, device="cpu"),
+        lambda: lw.eye(3, device="cpu"),
+        lambda: lw.linspace(0, 1, 3, device="cpu"),
+        lambda: lw.rand(3, seed=1, device="cpu"),
+        lambda: lw.asarray([1.0, 2.0], device="cpu"),
+        lambda: lw.asarray(X, device="cpu"),
+        lambda: lw.ones_like(X, device="cpu"),
+    ],
+)
+def test_creation_on_the_cpu_in_use_backend(make: Callable[[], lw.Tensor]) -> None:
+    """device="cpu" makes a tensor without the device of use_backend(), and calls on it stay there."""
+    before = lw.memory_stats("wgpu")
+    with lw.use_backend("wgpu"):
+        made = make()
+        assert (made.device, made.is_committed, (made + 1).device) == ("cpu", True, "cpu")
+    after = lw.memory_stats("wgpu")
+    unchanged = ("readbacks",) if make().shape == X.shape else ("readbacks", "uploads")  # ones_like() reads X there
+    assert all(after[name] == before[name] for name in unchanged)
+
+
 @pytest.mark.parametrize("strided", [False, True], ids=["contiguous", "strided"])
 def test_out_on_another_place(strided: bool) -> None:
     x, host = on("wgpu", X.T if strided else X), lw.zeros(X.shape)

@@ -309,7 +309,10 @@ def test_asarray_copies_when_asked():
 
 
 def test_devices():
-    assert lw.zeros(2, device="cpu").device == "cpu"
+    for made in (lw.zeros(2, device="cpu"), lw.eye(2, device="cpu"), lw.asarray([1.0], device="cpu")):
+        assert made.device == "cpu" and made.is_committed
+    with lw.use_backend("scalar"):
+        assert lw.zeros(2, device="cpu").backend is lw.Backend.SCALAR
     assert lw.zeros(2, device="scalar").backend is lw.Backend.SCALAR
     assert lw.arange(3, device="scalar").is_committed and not lw.arange(3).is_committed
     with pytest.raises(lw.BackendError, match=r"^ones: expected a backend, got 'tpu'"):

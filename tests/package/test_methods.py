@@ -88,7 +88,11 @@ def test_a_tensor_on_a_gpu_has_no_array_interface():
 def test_devices():
     tensor = lw.ones(2)
     assert tensor.device == "cpu"
-    assert tensor.to_device("cpu") is tensor
+    placed = tensor.to_device("cpu")
+    assert placed.is_committed and placed._shares_storage(tensor) and placed.backend is tensor.backend
+    assert not tensor.is_committed and tensor.to_device(None) is tensor
+    assert placed.to_device("cpu") is placed and placed.to(placed.backend) is placed
+    assert tensor.to("scalar").to_device("cpu").backend is lw.Backend.SCALAR
     assert tensor.to_device("scalar").backend is lw.Backend.SCALAR
     with pytest.raises(lw.ArgumentError, match="stream"):
         tensor.to_device("cpu", stream=3)
