@@ -248,13 +248,16 @@ _stream = _Stream()
 
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
     """Returns a tensor from anything that holds numbers, sharing its memory if possible unless `copy` is true."""
-    chosen = None if dtype is None else as_dtype(dtype)
+    chosen, copies = None if dtype is None else as_dtype(dtype), _to_copies(copy)
+    reader = None if device is None or isinstance(obj, Tensor) else "cpu"
+    return placement.place(placement.call_on(reader, _from_object, obj, chosen, copies), device, copies)
+
+
+def _to_copies(copy: Any) -> bool | None:
     try:
-        copies = _COPY[copy]
+        return _COPY[copy]
     except (KeyError, TypeError):
         raise ArgumentTypeError(f"expected True, False or None for copy, got {describe(copy)}") from None
-    reader = None if device is None or isinstance(obj, Tensor) else "cpu"
-    return placement.place(placement.call_on(reader, _from_object, obj, chosen, copies), device)
 
 
 def tensor_of(name: str, value: Any) -> Tensor:
@@ -279,7 +282,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     if result is not NotImplemented:
         return result
     if hasattr(obj, "__dlpack__"):
-        return _ext.from_object(_shared(obj), dtype, copy)
+        return _ext.from_object(_shared(obj, copy), dtype, copy)
     if hasattr(obj, "__array__"):
         result = _ext.from_object(obj.__array__(), dtype, copy)
         if result is not NotImplemented:
@@ -300,10 +303,10 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     raise ArgumentTypeError(f"expected numbers, got {describe_type(obj)}; {hint}")
 
 
-def _shared(obj: Any) -> Any:
+def _shared(obj: Any, copy: bool | None) -> Any:
     """Returns a tensor that shares the memory of `obj`, or `obj` as a NumPy array if Lanewise lacks its dtype."""
     try:
-        return from_dlpack(obj)
+        return from_dlpack(obj, copy=None if copy else copy)
     except DTypeError:
         try:
             return obj.__array__()
@@ -324,7 +327,8 @@ _DLPACK_CPU = 1
 
 @named("from_dlpack")
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """Returns a tensor from any array with DLPack support, such as torch's. Shares its memory unless `copy` is true.
+    """Returns a tensor from any array with DLPack support, such as torch's. Shares its memory unless `copy` is true
+    or `device` is another device; where `copy` is False, that is an error.
 
     >>> import lanewise as lw
     >>> lw.from_dlpack(lw.arange(3))
@@ -336,17 +340,18 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise ArgumentTypeError(f"expected an object with __dlpack__, got {describe_type(x)}; use asarray")
+    copies = _to_copies(copy)
     kind, index = x.__dlpack_device__()
     if kind != _DLPACK_CPU:
         raise BackendError(
             f"expected an array on the CPU, got DLPack device ({int(kind)}, {index}); move it to the CPU"
         )
     try:
-        capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
+        capsule = x.__dlpack__(max_version=(1, 0), copy=copies)
     except TypeError:  # exporters older than DLPack 1.0 accept neither keyword
         capsule = x.__dlpack__()
     result = _ext.from_dlpack_capsule(capsule)
-    return placement.place(result.copy() if copy else result, device)
+    return placement.place(result.copy() if copies else result, device, copies)
 
 
 def _dtype_of_value(value: Any) -> DType:

@@ -125,6 +125,8 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
     """Returns a NumPy array, for callers of __array__ that do not use the buffer protocol."""
     import numpy
 
+    if copy is False and backend_of(self._backend_name).is_gpu:
+        raise ArgumentError("expected a tensor on the CPU with copy=False, got one on a GPU; leave copy out")
     shared = numpy.asarray(memoryview(self))
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared

@@ -13,14 +13,18 @@ from typing import Any
 from lanewise import _ext, selection
 from lanewise._ext import Tensor
 from lanewise.backend import backend_of
+from lanewise.errors import ArgumentError
 
 __all__ = ["call_on", "device_of", "move", "place"]
 
 
 def device_of(tensor: Tensor) -> str:
     """Returns the name of the device that stores a tensor, for the array API: "cpu", "wgpu", "wgpu:1" or "cuda"."""
-    name = tensor._backend_name
-    return name if backend_of(name).is_gpu else "cpu"
+    return _device_at(tensor._backend_name)
+
+
+def _device_at(place: str) -> str:
+    return place if backend_of(place).is_gpu else "cpu"
 
 
 def move(tensor: Tensor, place: str) -> Tensor:
@@ -31,12 +35,15 @@ def move(tensor: Tensor, place: str) -> Tensor:
     return tensor._place_on(str(place))
 
 
-def place(tensor: Tensor, device: Any) -> Tensor:
-    """Returns the tensor committed to `device`, on its backend if it is there, or unchanged if `device` is None."""
+def place(tensor: Tensor, device: Any, copy: bool | None = None) -> Tensor:
+    """Returns the tensor committed to `device`, on its backend if it is there, or unchanged if `device` is None.
+    Raises ArgumentError if `copy` is False and the tensor is on another device."""
     if device is None:
         return tensor
     current = device_of(tensor)
     chosen = tensor._backend_name if device == current else _open(device)
+    if copy is False and (target := _device_at(chosen)) != current:
+        raise ArgumentError(f"expected data on {target} with copy=False, got data on {current}; leave out copy")
     return move(tensor, chosen)
 
 

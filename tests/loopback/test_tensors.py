@@ -252,6 +252,31 @@ def test_creation_on_the_cpu_in_use_backend(make: Callable[[], lw.Tensor]) -> No
     assert all(after[name] == before[name] for name in unchanged)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: lw.asarray(X, copy=False, device="wgpu"),
+        lambda: lw.asarray(lw.asarray(X), copy=False, device="wgpu"),
+        lambda: lw.asarray(on("wgpu", X), copy=False, device="cpu"),
+        lambda: lw.from_dlpack(X, copy=False, device="wgpu"),
+        lambda: on("wgpu", X).__array__(copy=False),
+    ],
+)
+def test_without_copies_nothing_moves(call: Callable[[], Any]) -> None:
+    before = lw.memory_stats("wgpu")
+    with pytest.raises(lw.ArgumentError, match=r"^(asarray|from_dlpack|__array__): expected .* on .* with copy=False"):
+        call()
+    after = lw.memory_stats("wgpu")
+    assert after["readbacks"] == before["readbacks"]
+
+
+def test_without_copies_data_is_shared_where_it_is() -> None:
+    x = on("wgpu", X)
+    assert lw.asarray(x, copy=False, device="wgpu") is x
+    with lw.use_backend("wgpu"):
+        assert np.shares_memory(lw.asarray(X, copy=False, device="cpu").numpy(), X)
+
+
 @pytest.mark.parametrize("strided", [False, True], ids=["contiguous", "strided"])
 def test_out_on_another_place(strided: bool) -> None:
     x, host = on("wgpu", X.T if strided else X), lw.zeros(X.shape)
