@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The times of one operation at one size, by name of backend or "numpy", and the backends with wrong results."""
+    """The times of an operation at one size, by backend ("avx2", "wgpu:1") or "numpy", and which backends are wrong."""
 
     operation: str
     shape: Shape
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Time twelve operations at two sizes on this machine's backends, and in NumPy if it is installed.",
     )
     parser.add_argument("operation", nargs="*", help=f"of {', '.join(work.operation for work in WORKS)}; default: all")
-    parser.add_argument("--backends", nargs="+", metavar="NAME", help="default: every available one")
+    parser.add_argument("--backends", nargs="+", metavar="NAME", help="such as avx2 or wgpu:1; default: all available")
     parser.add_argument("--seconds", type=seconds, default=SAMPLE_SECONDS, help="per sample (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     return parser
@@ -141,7 +141,7 @@ def _chosen(names: Sequence[str]) -> list[Work]:
 def _backends(names: Sequence[str] | None) -> list[str]:
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    return list(dict.fromkeys(str(selection.open_backend(name)) for name in names))
+    return list(dict.fromkeys(str(selection.open_place(name)) for name in names))
 
 
 def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: float) -> Row:
@@ -154,10 +154,10 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
         expected = function(*inputs)
     contestants, wrong = [], []
     for name in backends:
-        finish = _wait if lw.Backend(name).is_gpu else None
-        contestant = Contestant.calling(name, function, *(x.to(name) for x in inputs), finish=finish)
+        placed = [x.to(name) for x in inputs]
+        contestant = Contestant.calling(name, function, *placed, finish=_wait if placed[0].backend.is_gpu else None)
         result: Any = contestant.run()
-        if result.backend != name:
+        if result._backend_name != name:
             continue  # this GPU backend has no kernel: the operation ran on the CPU
         if _differs(result.to("scalar"), expected):
             wrong.append(name)

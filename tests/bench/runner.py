@@ -13,6 +13,7 @@ from typing import Any
 
 import lanewise as lw
 from lanewise import placement, selection
+from lanewise.backend import backend_of
 from lanewise.timing import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
 from tests.bench import check
 from tests.bench.cases import Case
@@ -116,8 +117,8 @@ def backend_ready(case: Case, backend: str) -> Ready:
         result = _one(contestant.run())
     except lw.LanewiseError as error:
         raise NotTimedError(str(error)) from None
-    if result.backend != backend:
-        raise NotTimedError(f"it ran on {result.backend} instead")
+    if result._backend_name != backend:
+        raise NotTimedError(f"it ran on {result._backend_name} instead")
     return Ready(contestant, partial(elements, result))
 
 
@@ -142,7 +143,7 @@ def on_backend(case: Case, backend: str) -> Contestant:
     def use() -> AbstractContextManager[Any]:
         return lw.use_backend(backend)
 
-    on_device = lw.Backend(backend).is_gpu
+    on_device = backend_of(backend).is_gpu
     with use():
         arguments = convert(case.arguments, partial(tensor, place=backend if on_device else None))
     function = getattr(lw, case.operation.name)
@@ -182,6 +183,6 @@ def _one(result: Any) -> Any:
 def elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
     """Reads elements by position in row-major order."""
     flat = lw.reshape(result, (-1,))
-    host = flat.to("scalar") if lw.Backend(str(flat.backend)).is_gpu else flat
+    host = flat.to("scalar") if flat.backend.is_gpu else flat
     values = memoryview(host)
     return [float(values[position]) for position in positions]

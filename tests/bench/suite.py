@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import lanewise as lw
+from lanewise import selection
 from lanewise.demo.plot import figure_class
+from lanewise.errors import named
 from lanewise.timing import Progress, limit_blas_threads, threads
 from tests.bench import machine, operations, plot, report
 from tests.bench.cases import Case, build, default_sizes, parse_size
@@ -56,14 +58,12 @@ def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) 
     return [build(operation, size, dtype) for operation in chosen for size in parsed or default_sizes(operation)]
 
 
+@named("bench")
 def available_backends(names: Sequence[str] | None) -> list[str]:
-    """Returns the named backends, or all available ones. For an invalid name, raises the error of lw.use_backend."""
+    """Returns the named backends and GPUs ("wgpu:1"), or all available backends."""
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    for name in names:
-        with lw.use_backend(name):
-            pass
-    return [str(lw.Backend(name)) for name in names]
+    return list(dict.fromkeys(str(selection.open_place(name)) for name in names))
 
 
 def measured(

@@ -63,7 +63,8 @@ def test_plot(tmp_path):
     [
         (["addd"], "no operation 'addd'; did you mean add"),
         (["add", "--sizes", "big"], "expected a size such as 1024, 64K, 1M or 512x64, got 'big'"),
-        (["add", "--backends", "mmx"], "mmx"),
+        (["add", "--backends", "mmx"], "bench: expected a backend, got 'mmx'; "),
+        (["add", "--backends", "wgpu:9"], "bench: expected a backend of this machine, got wgpu:9: "),
         (["add", "--peers", "fortran"], "expected peers from numpy, numpy-out"),
         (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
         (["threads", "--threads", "1"], "expected --threads of at least 2"),

@@ -97,7 +97,7 @@ def test_a_result_of_another_backend_is_not_timed(monkeypatch):
     """A GPU backend without a kernel leaves the operation to the CPU, whose time must not count as the GPU's."""
 
     class Elsewhere:
-        backend = lw.Backend.WGPU
+        _backend_name = "wgpu"
 
     monkeypatch.setattr(lw, "add", lambda x, y: Elsewhere())
     row = bench._measured(bench.WORKS[0], 64, ["scalar"], None, 1e-5)
@@ -109,6 +109,7 @@ def test_a_result_of_another_backend_is_not_timed(monkeypatch):
     [
         (["fly"], "bench: expected one of add, fma"),
         (["--backends", "mmx"], "bench: expected a backend, got 'mmx'; "),
+        (["--backends", "wgpu:9"], "bench: expected a backend of this machine, got wgpu:9: "),
     ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):

@@ -92,6 +92,33 @@ def test_two_adapters_at_once() -> None:
     assert "device 2 does not exist; the devices are [0] " in unknown
 
 
+BENCHMARKS = """
+import contextlib, io, json
+import lanewise as lw
+from lanewise import bench
+from tests.bench import command
+
+def dispatches():
+    return [lw.memory_stats(name)["dispatches"] for name in ("wgpu:0", "wgpu:1")]
+
+for main, options in ((bench.main, ()), (command.main, ("--sizes", "64", "--repeats", "1", "--peers"))):
+    before, text = dispatches(), io.StringIO()
+    with contextlib.redirect_stdout(text):
+        assert main(["add", "--backends", "wgpu:1", "--json", "--seconds", "0.0001", *options]) == 0
+    assert "wgpu:1" in text.getvalue()
+    print([after > old for after, old in zip(dispatches(), before, strict=True)])
+"""
+
+
+@pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
+def test_benchmarks_measure_the_adapter_that_is_named() -> None:
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {**os.environ, "VK_DRIVER_FILES": os.pathsep.join(map(str, DRIVERS)), "PYTHONPATH": path}
+    command = [sys.executable, "-c", BENCHMARKS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (0, "[False, True]\n[False, True]\n"), done.stderr[-2000:]
+
+
 @pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
 def test_the_environment_names_an_adapter() -> None:
     environment = {**os.environ, "VK_DRIVER_FILES": os.pathsep.join(map(str, DRIVERS)), "LANEWISE_BACKEND": "wgpu:1"}
