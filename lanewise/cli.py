@@ -131,6 +131,7 @@ def calibrate(arguments: Sequence[str]) -> int:
 
     import lanewise
     from lanewise import promotion, selection
+    from lanewise.calibration import NAME, folder
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
@@ -144,9 +145,11 @@ def calibrate(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     options = parser.parse_args(arguments)
     if options.reset:
-        stored = lanewise.get_calibration()
+        directory = folder()
+        path = directory / NAME if directory else None
+        is_stored = path is not None and os.path.lexists(path)  # also one that this version of Lanewise cannot use
         lanewise.reset_calibration()
-        print(f"Removed {stored.path}" if stored and stored.path else "There was no stored measurement.")
+        print(f"Removed {path}" if is_stored else "There was no stored measurement.")
         return 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -456,6 +456,9 @@ def test_the_command(clock, folder, capsys):
     assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"
     assert cli.main(["calibrate", "--reset"]) == 0
     assert capsys.readouterr().out == "There was no stored measurement.\n"
+    (folder / "calibration.json").write_text('{"format": 1}')  # not one that this version can use
+    assert lw.get_calibration() is None and cli.main(["calibrate", "--reset"]) == 0
+    assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"
     with pytest.raises(SystemExit, match="2"):
         cli.main(["calibrate", "--reset", "--no-save"])
     assert os.listdir(folder) == [] and lw.get_calibration() is None
