@@ -14,6 +14,7 @@ from contextlib import ContextDecorator, suppress
 from types import TracebackType
 
 from lanewise import _ext, calibration, memory, registry, threads
+from lanewise.arguments import is_ordered
 from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, backend_of, parse_backend, place_of
 from lanewise.calibration import Calibration, GpuTimes
 from lanewise.devices import DeviceInfo
@@ -285,8 +286,9 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     >>> best = lw.set_backend_priority(["auto"])  # back to AUTO's default order
     """
     global _priority, _is_named
-    if isinstance(backends, str):
-        raise ArgumentTypeError(f"expected a list of names, got {describe(backends)}")
+    if not is_ordered(backends):
+        name = backends if isinstance(backends, str) else "auto"
+        raise ArgumentTypeError(f'expected a list of names, got {describe(backends)}; write ["{name}"]')
     order: dict[Backend, None] = {}
     for name in backends:
         request = parse_backend(name)
