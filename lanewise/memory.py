@@ -23,6 +23,7 @@ _STATS: Final = (
 )
 
 
+@named("memory_stats")
 def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
     """Returns statistics about the memory of tensors on a device: on the CPU by default. Sizes are in bytes.
 

@@ -225,6 +225,32 @@ def test_strict_backends():
         lw.strict_backends(False)
 
 
+DEVICE_IS_NAMED = {
+    "init_backend": lw.init_backend,
+    "init_backend_with_memory_check": lw.init_backend_with_memory_check,
+    "use_backend": lw.use_backend,
+    "reset": lw.reset,
+    "synchronize": lw.synchronize,
+    "memory_stats": lw.memory_stats,
+    "to": lambda name: lw.ones(2).to(name),
+    "to_device": lambda name: lw.ones(2).to_device(name),
+    "zeros": lambda name: lw.zeros(2, device=name),
+    "asarray": lambda name: lw.asarray([1.0], device=name),
+    "ones_like": lambda name: lw.ones_like([1.0], device=name),
+    "from_dlpack": lambda name: lw.from_dlpack(lw.ones(2).to("scalar"), device=name),
+}
+
+
+@pytest.mark.parametrize("function", DEVICE_IS_NAMED)
+@pytest.mark.parametrize("name", ["wgpu:9", "wgpu:-1", "wgpu:x", "wgpu:", "cuda:1", "tpu", 3, b"wgpu"])
+def test_errors_about_a_device_name_the_function(function, name):
+    with pytest.raises(lw.LanewiseError) as caught:
+        DEVICE_IS_NAMED[function](name)
+    kind = lw.BackendError if isinstance(name, str) else lw.ArgumentTypeError
+    assert isinstance(caught.value, kind) and caught.value.operation == function
+    assert f"got {name if name in ('wgpu:9', 'cuda:1') else repr(name)}" in str(caught.value)
+
+
 @pytest.mark.parametrize("backend", HOSTS)
 def test_every_cpu_backend_gives_the_same_bits(backend):
     x = lw.rand((37, 53), seed=5)
