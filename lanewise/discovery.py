@@ -72,13 +72,11 @@ def best_available_backend() -> Backend:
     return next(filter(registry.opens, candidates), candidates[-1])
 
 
-def free_memory_of(backend: Backend) -> int | None:
-    """Returns the most free memory (total if free is unknown) of any device of a backend, None if both are unknown."""
-    memories = [
-        device.total_memory if device.free_memory is None else device.free_memory
-        for device in registry.devices(backend)
-    ]
-    return max(memories) if any(memories) else None
+def free_memory_of(backend: Backend, device: DeviceInfo | None = None) -> int | None:
+    """Returns the free memory (total if free is unknown) of a device of a backend, of its first if `device` is None;
+    None if both are unknown."""
+    devices = (device,) if device else registry.devices(backend)[:1]
+    return next((each.total_memory if each.free_memory is None else each.free_memory for each in devices), 0) or None
 
 
 def backend_summary() -> str:

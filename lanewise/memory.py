@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from lanewise import _ext
 from lanewise.arguments import to_int
-from lanewise.backend import Backend, parse_backend
+from lanewise.backend import Backend, parse_backend, place_of
 from lanewise.devices import GIGABYTE
 from lanewise.errors import ArgumentError, OutOfMemoryError, named
 
@@ -191,10 +191,12 @@ def init_backend_with_memory_check(
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
     required = to_int("required_bytes", total, minimum=0)
     short: list[str] = []
-    for candidate in selection.available(parse_backend(backend)):
-        free = discovery.free_memory_of(candidate)
+    request = parse_backend(backend)
+    for candidate in selection.available(request):
+        device = selection.device_for(request, candidate)
+        free = discovery.free_memory_of(candidate, device)
         if free is None or free >= required:
-            return selection.init_backend(candidate)
+            return selection.init_backend(place_of(candidate, device.index if device else 0))
         short.append(f"{candidate.label} has {free / GIGABYTE:.2f} GB free")
     raise OutOfMemoryError(
         f"expected {required / GIGABYTE:.2f} GB of free memory; {'; '.join(dict.fromkeys(short))}. "

@@ -30,9 +30,9 @@ from lanewise.errors import (
 )
 
 __all__ = [
-    "available", "calibration_in_use", "default_backend", "finish", "follow", "gpu_times_in_use", "init_backend",
-    "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority", "strict_backends",
-    "use_backend",
+    "available", "calibration_in_use", "default_backend", "device_for", "finish", "follow", "gpu_times_in_use",
+    "init_backend", "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority",
+    "strict_backends", "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -178,10 +178,10 @@ def open_place(name: Backend | str) -> str:
     *others, last = available(request)
     for backend in others:
         with suppress(DeviceError):
-            return registry.ensure_open(backend, _adapter(request, backend))
+            return registry.ensure_open(backend, device_for(request, backend))
         if request.name == "auto" and not _unsuitable(request, backend):
             return open_place(name)  # the backend has another device
-    return registry.ensure_open(last, _adapter(request, last))
+    return registry.ensure_open(last, device_for(request, last))
 
 
 @named("init_backend")
@@ -221,7 +221,7 @@ def reset(backend: Backend | str) -> Backend:
 def _reopen(name: Backend | str) -> Backend:
     request = parse_backend(name)
     chosen = available(request)[0]
-    registry.reopen(chosen, _adapter(request, chosen))
+    registry.reopen(chosen, device_for(request, chosen))
     _set_promotion()  # the device may be another one than before
     return chosen
 
@@ -387,7 +387,7 @@ def _suits(request: Request, device: DeviceInfo) -> bool:
     return not (device.software and len(request.candidates) > 1)
 
 
-def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
+def device_for(request: Request, backend: Backend) -> DeviceInfo | None:
     """Returns the device that a request selects, or None to let the backend open its first device."""
     if not backend.is_gpu or not (request.api or request.number is not None or len(request.candidates) > 1):
         return None

@@ -133,6 +133,17 @@ def test_a_number_selects_an_adapter(webgpu):
     assert provider.opened == [H200, None, H200, RADEON]
 
 
+def test_the_memory_of_the_adapter_that_is_named_is_checked(webgpu):
+    provider = webgpu(RADEON, large := H200._replace(total_memory=2 * RADEON.total_memory))
+    needed = RADEON.total_memory + 1
+    for name in ("wgpu", "vulkan", "wgpu:0"):
+        with pytest.raises(lw.OutOfMemoryError, match=r"WebGPU has 24\.00 GB free"):
+            lw.init_backend_with_memory_check(name, needed)
+    assert not provider.opened
+    assert lw.init_backend_with_memory_check("wgpu:1", needed) is lw.Backend.WGPU
+    assert provider.opened == [large]
+
+
 @pytest.mark.host
 def test_auto_skips_an_adapter_that_refuses_to_open(webgpu):
     webgpu(RADEON).refusing.add(RADEON.name)
@@ -391,11 +402,11 @@ def test_the_best_backend_is_the_first_that_opens_or_the_last(monkeypatch, openi
     assert lw.best_available_backend() is lw.Backend.SCALAR
 
 
-def test_the_device_with_the_most_free_memory_counts(webgpu):
+def test_the_free_memory_of_the_device_that_would_open_counts(webgpu):
     webgpu(DeviceInfo(0, "Small GPU", 2**30, 2**20), DeviceInfo(1, "Large GPU", 2**30, 2**25))
-    assert lw.init_backend_with_memory_check("gpu", 2**25) is lw.Backend.WGPU
+    assert lw.init_backend_with_memory_check("gpu", 2**20) is lw.Backend.WGPU
     with pytest.raises(lw.OutOfMemoryError):
-        lw.init_backend_with_memory_check("gpu", 2**25 + 1)
+        lw.init_backend_with_memory_check("gpu", 2**20 + 1)
 
 
 @pytest.mark.host
