@@ -221,8 +221,10 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     }
     size_t left = limits->budget > recorder->allocated ? limits->budget - recorder->allocated : 0;
     if (limits->budget && bytes > left) {
-        char message[128];
-        snprintf(message, sizeof message, "it may use %llu bytes (LANEWISE_WGPU_MEMORY), of which %llu are in use",
+        char message[256];
+        snprintf(message, sizeof message,
+                 "it may use %llu bytes, of which %llu are in use (LANEWISE_WGPU_MEMORY sets this limit; by default, "
+                 "it is the memory that the adapter shares with the CPU)",
                  (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
         return fail(recorder, LW_NO_MEMORY, message);
     }
