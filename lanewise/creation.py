@@ -2,7 +2,7 @@
 
 Most of them have a contract, which defines signature and documentation; the extension passes their calls through
 dispatch.py to the functions here. They fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
-buffers). `device` is the array API's argument: "cpu" or the name of a backend.
+buffers). `device` is the array API's argument: "cpu", or what Tensor.to() accepts.
 """
 
 from __future__ import annotations

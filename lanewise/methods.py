@@ -32,7 +32,7 @@ def backend_type(self: Tensor) -> Backend:
 
 
 def device(self: Tensor) -> str:
-    """The device that stores the elements: "cpu", or the name of a GPU backend."""
+    """The device that stores the elements: "cpu", "wgpu", or "wgpu:1" for the second GPU that lw.backends() lists."""
     return placement.device_of(self)
 
 
@@ -40,6 +40,10 @@ def device(self: Tensor) -> str:
 def to(self: Tensor, backend: Backend | str, /) -> Tensor:
     """Returns this tensor placed on a backend: itself if it has been placed there, on another device a copy, or else a
     tensor that shares its memory. Calls on the result run on that backend; AUTO does not move them.
+
+    `backend` is a member of lw.Backend or its name, such as "avx2" or "wgpu"; the number of a GPU that lw.backends()
+    lists, such as "wgpu:1"; "cpu", "gpu" or "auto" for the best of several; or the name of a graphics API, such as
+    "vulkan", for its GPU. The parameter `device` of other functions takes the same.
 
     >>> import lanewise as lw
     >>> lw.ones(2).to("scalar")
@@ -50,14 +54,14 @@ def to(self: Tensor, backend: Backend | str, /) -> Tensor:
 
 @named("to_backend")
 def to_backend(self: Tensor, backend: Backend | str, /) -> Tensor:
-    """Returns this tensor placed on a backend; an alias of `to`."""
+    """Returns this tensor placed on a backend, such as "avx2", "cpu" or "wgpu:1"; an alias of `to`."""
     return placement.move(self, selection.open_place(backend))
 
 
 @named("to_device")
 def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) -> Tensor:
-    """Returns this tensor on a device, as the array API specifies: "cpu" or the name of a backend. Copies as to() does.
-    A tensor on the CPU keeps its backend on "cpu".
+    """Returns this tensor on a device, as the array API specifies: "cpu", "wgpu", "wgpu:1", or what else to() accepts.
+    Copies as to() does. On "cpu", a tensor of the CPU keeps its backend.
 
     >>> import lanewise as lw
     >>> lw.ones(2).to_device("cpu").device

@@ -186,7 +186,8 @@ def open_place(name: Backend | str) -> str:
 
 @named("init_backend")
 def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
-    """Opens a backend before its first use and returns it. A name such as "auto" opens the best one that it stands for.
+    """Opens a backend before its first use and returns it. A name such as "auto" opens the best one that it stands for,
+    and "wgpu:1" the second GPU.
 
     Opening does not select the backend: use_backend() and Tensor.to() do. `await lw.init_backend(...)` works on every
     platform; GPUs in browsers need the `await`.
@@ -312,7 +313,8 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
 
 
 class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
-    """Runs operations on a backend, inside a `with` block or inside a function that it decorates.
+    """Runs operations on a backend, inside a `with` block or inside a function that it decorates. `backend` is what
+    Tensor.to() accepts, such as "avx2", "cpu", "wgpu" or "wgpu:1".
 
     Only the current thread is affected. Operations on tensors that the user has placed on another backend run there.
 

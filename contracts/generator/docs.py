@@ -108,7 +108,8 @@ def _arguments(contract: Contract) -> list[str]:
         receives = f"Tensor of the result's shape and dtype that receives the result{_in_place(contract)}."
         items.append(_item("out : Tensor, optional", receives))
     if contract.device:
-        items.append(_item("device : Backend or str, optional", 'Device of the result: "cpu" or a backend.'))
+        places = 'Device of the result: "cpu", "wgpu", "wgpu:1", or a CPU backend.'
+        items.append(_item("device : Backend or str, optional", places))
     return items
 
 

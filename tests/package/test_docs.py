@@ -31,6 +31,13 @@ def test_examples_of_modules(name):
     assert result.failed == 0
 
 
+def test_docs_say_how_to_name_a_device():
+    creating = [name for name in operations.names() if "device=" in getattr(lw, name).__text_signature__]
+    assert len(creating) >= 9
+    functions = [*(getattr(lw, name) for name in creating), lw.Tensor.to, lw.Tensor.to_device, lw.use_backend]
+    assert all('"cpu"' in function.__doc__ and '"wgpu:1"' in function.__doc__ for function in functions)
+
+
 @pytest.mark.parametrize("name", sorted(operations.names()))
 def test_examples_of_operations(name):
     examples = doctest.DocTestParser().get_doctest(getattr(lw, name).__doc__, {"lw": lw}, name, None, None)
