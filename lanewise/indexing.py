@@ -77,7 +77,7 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     return _move(_ext.take(flat, positions, axis=0), 0, plan.position, positions.ndim)
 
 
-@named("setitem", "getitem")  # setitem itself calls tensor[key]
+@named("setitem", "getitem", "put")  # setitem itself calls tensor[key] and put()
 def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     """Assigns tensor[key] = value for a key with arrays. If an index repeats, the last of its values is kept.
 
@@ -93,27 +93,26 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         tensor[plan.basic] = value
         return
     view = tensor[plan.basic]
-    if isinstance(value, int | float):  # unlike astype, assignment refuses numbers that do not fit the dtype
-        (number := _ext.zeros((), dtype=tensor.dtype))[...] = value
-        value = number
-    values = _ext.astype(tensor_of("value", value), tensor.dtype)
     order, extents, others = _indexed_axes_first(view, plan)
     index_shape = plan.index_shape()
-    shape = (*others[: plan.position], *index_shape, *others[plan.position :])
-    values = _move(_broadcast(values, shape), plan.position, 0, len(index_shape))
-    if len(plan.groups) == 1 and plan.groups[0].span == 1:
-        group = plan.groups[0]
+    group = plan.groups[0]
+    is_single = len(plan.groups) == 1 and group.span == 1
+    if not isinstance(value, int | float):  # put() broadcasts a number, and refuses one that does not fit the dtype
+        shape = (*others[: plan.position], *index_shape, *others[plan.position :])
+        values = _broadcast(_ext.astype(tensor_of("value", value), tensor.dtype), shape)
+        value = _move(values, plan.position, group.axis if is_single else 0, len(index_shape))
+    if is_single:
         with _naming_tensor_axis(group, view):
-            _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
+            _ext.put(view, group.indices, value, group.axis)
         return
     ordered = view.permute_dims(order)
     flat_shape = (math.prod(extents), *others)
     positions = _positions(plan, extents)
     if ordered.is_contiguous:
-        _ext.put(ordered.reshape(flat_shape), positions, values, 0)
+        _ext.put(ordered.reshape(flat_shape), positions, value, 0)
     else:  # no view can flatten the indexed axes: write to a copy, then copy it back
         copy = ordered.copy()
-        _ext.put(copy.reshape(flat_shape), positions, values, 0)
+        _ext.put(copy.reshape(flat_shape), positions, value, 0)
         ordered[...] = copy
 
 

@@ -187,7 +187,7 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
     return plan->steps < 0 ? -1 : 0;
 }
 
-/* put(target, indices, values, axis): writes target[..., indices, ...] = values. */
+/* put(target, indices, values, axis): writes target[..., indices, ...] = values, which may be a number. */
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
@@ -209,6 +209,7 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
                   (plan.steps == 0 || lw_execute_into(&plan, target) == 0);
     lw_end_plan(&plan);
     if (!is_done) {
+        lw_explain_range(target->dtype, arguments[2]);
         return NULL;
     }
     return Py_NewRef(Py_None);

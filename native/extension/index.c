@@ -178,11 +178,8 @@ static int assign(lw_tensor *target, PyObject *value) {
             Py_DECREF(converted);
         }
     }
-    if (done < 0 && target->dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
-        PyErr_Clear();
-        lw_raise(LW_RANGE_ERROR,
-                 "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) first",
-                 lw_describe(value));
+    if (done < 0) {
+        lw_explain_range(target->dtype, value);
     }
     lw_release_operands(&operand, 1);
     return done;

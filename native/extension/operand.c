@@ -191,6 +191,15 @@ int lw_convert_operand(lw_operand *operand, int dtype) {
     return 0;
 }
 
+void lw_explain_range(int dtype, PyObject *value) {
+    if (dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
+        PyErr_Clear();
+        lw_raise(LW_RANGE_ERROR,
+                 "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) first",
+                 lw_describe(value));
+    }
+}
+
 int lw_overlaps(const lw_tensor *written, const lw_operand *operand) {
     if (!operand->data || operand->weakness != LW_STRONG || operand->owned || operand->is_copied ||
         operand->size == 0 || written->size == 0 ||

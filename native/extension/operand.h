@@ -110,6 +110,8 @@ int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, co
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, lets lw_execute() cast an array. */
 int lw_convert_operand(lw_operand *operand, int dtype);
+/* After an assignment of `value` to a tensor of a dtype failed: says what to do if int32 does not hold the number. */
+void lw_explain_range(int dtype, PyObject *value);
 /* Lets lw_execute() replace a strong operand by a row-major copy. From now on, the operand has the dtype and strides of
  * the copy. */
 int lw_copy_operand(lw_operand *operand, int dtype);

@@ -99,5 +99,5 @@ def test_topk():
 def test_a_device_has_to_have_put():
     x = lw.asarray(X).to("wgpu")
     _ext.without("put")
-    with pytest.raises(lw.BackendError, match=r"^put: expected a device with a kernel for these dtypes, got wgpu"):
+    with pytest.raises(lw.BackendError, match=r"^setitem: expected a device with a kernel for these dtypes, got wgpu"):
         x[[0, 2]] = 1.0

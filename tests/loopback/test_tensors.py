@@ -134,6 +134,23 @@ def test_bits_and_place(name: str) -> None:
     assert_same_bits(result, compute(Operands("cpu")))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("number", [1, True, 2.5])
+def test_a_number_that_is_assigned_is_not_uploaded(dtype: str, number: float) -> None:
+    if isinstance(number, float) and dtype.startswith("int"):
+        number = -7
+    x, indices = on("wgpu", X, dtype), on("wgpu", [3, 0], np.int32)
+    expected = array(x)
+    before = lw.memory_stats("wgpu")
+    x[indices] = number
+    x[1:, indices] = number
+    x.T[indices] = number
+    after = lw.memory_stats("wgpu")
+    assert all(after[name] == before[name] for name in ("uploads", "readbacks"))
+    expected[[3, 0]] = expected[1:, [3, 0]] = expected.T[[3, 0]] = number
+    assert_same_bits(x, expected)
+
+
 NEW: dict[str, Callable[[], lw.Tensor]] = {
     "zeros": lambda: lw.zeros((2, 3)),
     "ones": lambda: lw.ones(5, dtype=lw.int32),

@@ -115,9 +115,9 @@ def test_put_of_numbers_and_rows(gpu: Runner, dtype: Any) -> None:
     at, square = on_gpu([4, 0], np.int32), on_gpu([[1, 3], [1, 0]], np.int32)
     column = values(2, 1, dtype=dtype)
     given = on_gpu(column)
-    x[at] = 1
-    x[:, at] = 0
     with stays_on_gpu():
+        x[at] = 1
+        x[:, at] = 0
         y[square] = new
         z[at] = given
     expected = base.copy()
