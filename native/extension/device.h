@@ -23,9 +23,13 @@ typedef enum lw_counter {
     LW_COUNTER_COUNT
 } lw_counter;
 
-/* What goes wrong is reported by a status: LW_NO_MEMORY or LW_DEVICE_ERROR, with a message in lw_device.message, or
- * LW_INTERRUPTED with an error of Python set. After a loss, is_lost is set, and every function but `release` returns
- * LW_DEVICE_ERROR. */
+/* A status of launches only, which is why core's lw_status lacks it: the device cannot run this launch, but has not
+ * failed, so it may run others. */
+enum { LW_REFUSED = LW_DEVICE_ERROR + 1 };
+
+/* What goes wrong is reported by a status: LW_NO_MEMORY, LW_DEVICE_ERROR or LW_REFUSED, with a message in
+ * lw_device.message, or LW_INTERRUPTED with an error of Python set. After a loss, is_lost is set, and every function
+ * but `release` returns LW_DEVICE_ERROR. */
 struct lw_device {
     const char *name; /* of the backend */
 

@@ -20,6 +20,6 @@ enum { LW_PROMOTION_INTERRUPTED = -2 };
 /* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time; after
  * Ctrl-C meanwhile, returns LW_PROMOTION_INTERRUPTED with an error set. */
 int lw_promoted_backend(const lw_plan *plan);
-/* Clears the error that a moved call has set. Stops moving calls if the device failed, but not if it ran out of memory
- * or the arguments were wrong. */
+/* Clears the error that a moved call has set. Stops moving calls if the device failed, but not if it ran out of memory,
+ * refused the call or the arguments were wrong. */
 void lw_give_up_promotion(int backend);

@@ -160,6 +160,9 @@ int lw_check_device(const lw_device *device, lw_status status) {
         return lw_refuse(LW_OUT_OF_MEMORY_ERROR, "%s has no memory left%s%s; use smaller tensors, or release some",
                          device->name, device->message[0] ? ": " : "", device->message);
     }
+    if (status == LW_REFUSED) {
+        return lw_refuse(LW_BACKEND_ERROR, "%s cannot run this call: %s", device->name, device->message);
+    }
     int can_reset = device->is_lost && lw_devices[lw_find_backend(device->name)] == device;
     return lw_refuse(LW_DEVICE_FAULT, "%s %s: %s%s%s%s", device->name, device->is_lost ? "was lost" : "failed",
                      device->message, can_reset ? "; open it again with lw.reset(\"" : "",

@@ -63,10 +63,10 @@ uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]) {
     return (uint32_t)(launch->outputs[0] - out->data);
 }
 
-lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message) {
+lw_status lw_webgpu_refuse(const lw_webgpu_launch *launch, const char *message) {
     lw_device *device = &launch->recorder->device;
     snprintf(device->message, sizeof device->message, "%s", message);
-    return LW_DEVICE_ERROR;
+    return LW_REFUSED;
 }
 
 lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch) {

@@ -46,8 +46,8 @@ uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]);
 /* Encodes the parameters of an operation: floats as float32, all others as int32. Returns how many there are. */
 int lw_webgpu_encode_scalars(const lw_operation *operation, const lw_scalar *parameters,
                              uint32_t scalars[LW_WGSL_OPERANDS]);
-/* Sets the message of the error of a launch that is refused. Returns LW_DEVICE_ERROR. */
-lw_status lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message);
+/* Sets the message of the error of a launch that is refused. Returns LW_REFUSED. */
+lw_status lw_webgpu_refuse(const lw_webgpu_launch *launch, const char *message);
 lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch);
 /* Refuses a dispatch in which `groups` workgroups or invocations share `count` rows, tiles or elements, each with
  * `rounds` of loops, if the device ends loops before that. Otherwise returns LW_OK. Leaving a loop counts as one. */

@@ -60,12 +60,12 @@ lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launc
     const lw_plan *plan = launch->plan;
     int inputs = plan->operation->input_count;
     if (!can_be_split(plan)) {
-        lw_device *device = &launch->recorder->device;
-        snprintf(device->message, sizeof device->message,
+        char message[sizeof launch->recorder->device.message];
+        snprintf(message, sizeof message,
                  "expected operands and results of at most %llu bytes, the largest buffer of this device, unless the "
                  "operation is elementwise and they are contiguous; split them, or move them to the CPU with .to()",
                  (unsigned long long)launch->recorder->limits.buffer);
-        return LW_DEVICE_ERROR;
+        return lw_webgpu_refuse(launch, message);
     }
     lw_plan part = *plan;
     char *output = launch->outputs[0];

@@ -20,8 +20,9 @@
 enum { BATCH = 64, CLASSES = 64, LOGGED = 4096 };
 
 /* The faults. Each strikes once, at the event after `countdown` others. */
-typedef enum fault { NO_FAULT, LATE, AT_ONCE, LOSS, NO_MEMORY, NO_WRITE, NO_READ, FAULT_COUNT } fault;
-static const char *const fault_names[FAULT_COUNT] = {"none", "late", "at once", "loss", "memory", "write", "read"};
+typedef enum fault { NO_FAULT, LATE, AT_ONCE, REFUSAL, LOSS, NO_MEMORY, NO_WRITE, NO_READ, FAULT_COUNT } fault;
+static const char *const fault_names[FAULT_COUNT] = {"none", "late",   "at once", "refusal",
+                                                     "loss", "memory", "write",   "read"};
 
 typedef struct record {
     lw_plan plan; /* its operands' data are addresses of the device, or in the operand itself */
@@ -191,6 +192,10 @@ static lw_status launch(lw_device *base, const lw_plan *plan, char *const *outpu
     }
     if (strikes(AT_ONCE)) {
         return fail(base, "the fault was asked for");
+    }
+    if (strikes(REFUSAL)) {
+        fail(base, "the refusal was asked for");
+        return LW_REFUSED;
     }
     if (log_of_launches) {
         note(plan);

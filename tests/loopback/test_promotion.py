@@ -148,7 +148,7 @@ def test_what_switches_promotion_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_moved(lambda: a @ b)
 
 
-@pytest.mark.parametrize("fault", ["at once", "late", "memory", "write", "read"])
+@pytest.mark.parametrize("fault", ["at once", "late", "memory", "refusal", "write", "read"])
 def test_after_a_failure_the_cpu_computes(fault: str) -> None:
     follow(upload=0.0, download=0.0)
     a, b = matrices(500)
@@ -156,7 +156,8 @@ def test_after_a_failure_the_cpu_computes(fault: str) -> None:
     _ext.inject(fault, 0)
     assert np.array_equal((a @ b).numpy(), expected)
     _ext.inject("none", 0)
-    assert is_moved(lambda: a @ b) == (fault == "memory")  # more memory may be free at the next call
+    # the next call may fit, and more memory may be free then
+    assert is_moved(lambda: a @ b) == (fault in ("memory", "refusal"))
 
 
 def test_after_a_loss_the_cpu_goes_on_until_a_reset() -> None:
