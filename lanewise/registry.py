@@ -42,8 +42,6 @@ class Provider(Protocol):
         ...
 
 
-MAX_ADAPTERS: Final = 8  # that a process can use: LW_MAX_ADAPTERS of the extension
-
 # Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (lanewise.h) and to its name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
@@ -321,9 +319,9 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> str:
             reason = missing(backend)
             if reason:
                 raise BackendUnavailableError(reason, operation=backend)
-            if number >= MAX_ADAPTERS:
+            if number >= (limit := _ext.max_adapters()):
                 raise BackendUnavailableError(
-                    f"expected one of the first {MAX_ADAPTERS} devices, got number {number}", operation=backend
+                    f"expected one of the first {limit} devices, got number {number}", operation=backend
                 )
             _open(backend, device, number)
         return place_of(backend, number)

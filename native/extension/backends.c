@@ -231,6 +231,11 @@ static PyObject *cpu_features(PyObject *module, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(lw_cpu_features());
 }
 
+static PyObject *max_adapters(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(LW_MAX_ADAPTERS);
+}
+
 static PyObject *abi_version(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     return PyLong_FromLongLong(LW_ABI_VERSION);
@@ -253,6 +258,7 @@ PyMethodDef lw_backend_functions[] = {
     {"pop_backend", named_pop_backend, METH_NOARGS, NULL},
     {"set_strict_backends", set_strict_backends, METH_O, NULL},
     {"cpu_features", cpu_features, METH_NOARGS, NULL},
+    {"max_adapters", max_adapters, METH_NOARGS, NULL},
     {"abi_version", abi_version, METH_NOARGS, NULL},
     {"signature", signature, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
