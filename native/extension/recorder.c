@@ -53,12 +53,16 @@ static lw_status check_played(lw_recorder *recorder, PyObject *result) {
     return result ? LW_OK : player_failed(recorder);
 }
 
-static int64_t optional_number(PyObject *player, const char *name, int64_t absent) {
+/* Sets `number` to that of an attribute which the player need not have. Returns -1 with an error set on failure. */
+static int read_optional(PyObject *player, const char *name, int64_t *number) {
     PyObject *attribute = PyObject_GetAttrString(player, name);
-    int64_t number = attribute ? PyLong_AsLongLong(attribute) : absent;
+    if (!attribute && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 0;
+    }
+    *number = attribute ? PyLong_AsLongLong(attribute) : 0;
     Py_XDECREF(attribute);
-    PyErr_Clear();
-    return number;
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
@@ -71,9 +75,13 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
     recorder->player = Py_NewRef(player);
     recorder->lock = lock;
     recorder->limits = *limits;
-    recorder->limits.rounds = optional_number(player, "max_rounds", 0);
-    recorder->limits.tiles = optional_number(player, "compiles_tiles", 1);
+    recorder->limits.tiles = 1;
     recorder->batch = 1; /* no block has been used yet */
+    if (read_optional(player, "max_rounds", &recorder->limits.rounds) < 0 ||
+        read_optional(player, "compiles_tiles", &recorder->limits.tiles) < 0) {
+        lw_recorder_free(recorder);
+        return NULL;
+    }
     return recorder;
 }
 
