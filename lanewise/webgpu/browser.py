@@ -153,8 +153,7 @@ class Player:
         self._page = page
         self.max_groups = int(page.maxGroups)
         self.max_buffer = min(int(page.maxBuffer) // 16 * 16, MAX_BUFFER)
-        # SwiftShader compiles attention's tiles for so long that Chromium ends its GPU process.
-        self.compiles_tiles = not (_adapter and "swiftshader" in _adapter.name.lower())
+        self.compiles_tiles = compiling.compiles_tiles(_adapter.name if _adapter else "")
 
     @property
     def lost(self) -> str:

@@ -1,6 +1,5 @@
-"""Tells the user, once in a process, why a call takes seconds: drivers compile kernels before they first run.
-
-Used by the players of desktop.py and browser.py.
+"""What the players of desktop.py and browser.py share about compiling kernels: which ones a driver can compile, and the
+note that tells the user, once in a process, why a call takes seconds: drivers compile kernels before they first run.
 """
 
 from __future__ import annotations
@@ -9,11 +8,17 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["SECONDS", "note", "noted"]
+__all__ = ["SECONDS", "compiles_tiles", "note", "noted"]
 
 SECONDS: Final = 2.0  # compiling may block a program for so long before note() is called
 
 _has_noted = False
+
+
+def compiles_tiles(adapter: str) -> bool:
+    """Returns whether the driver of an adapter can compile the kernels for tiles. SwiftShader takes minutes and
+    gigabytes for them, and Chromium then ends its GPU process."""
+    return "swiftshader" not in adapter.lower()
 
 
 def note(adapter: str) -> None:

@@ -83,8 +83,7 @@ class Player:
         self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
         # Lavapipe silently ends the loops of an invocation after this many rounds. 0 means no limit.
         self.max_rounds = 1 << 16 if "llvmpipe" in self._name else 0
-        # SwiftShader takes minutes and gigabytes to compile the kernels for tiles.
-        self.compiles_tiles = "SwiftShader" not in self._name
+        self.compiles_tiles = compiling.compiles_tiles(self._name)
         self._queue = self._device.queue
         self._buffers: dict[int, Any] = {}
         self._pipelines: dict[bytes, tuple[Any, tuple[int, int]]] = {}

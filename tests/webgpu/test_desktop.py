@@ -105,6 +105,14 @@ def test_a_note_says_that_kernels_are_compiled(
     assert [notes_of(read, player, 2), notes_of(player.play, *fourth)] == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("adapter", "expected"),
+    [("SwiftShader Device (LLVM 10.0.0)", False), ("google swiftshader", False), ("llvmpipe", True), ("", True)],
+)
+def test_adapters_that_compile_tiles(adapter: str, expected: bool) -> None:
+    assert compiling.compiles_tiles(adapter) is expected
+
+
 def test_the_note_comes_during_a_call_that_takes_long(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
