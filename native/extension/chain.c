@@ -5,11 +5,11 @@
 #include <string.h>
 
 /* Returns whether the result or an operand needs more than one block of memory. */
-static int has_large_storage(const lw_plan *plan, size_t most) {
-    int is_large = (size_t)plan->results[0].size * (size_t)lw_item_size(plan->dtype) > most;
+static int has_large_storage(const lw_plan *plan, size_t limit) {
+    int is_large = (size_t)plan->results[0].size * (size_t)lw_item_size(plan->dtype) > limit;
     for (int i = 0; i < plan->operation->input_count; i++) {
         const lw_operand *operand = &plan->operands[i];
-        is_large |= operand->data && operand->tensor && operand->tensor->storage->bytes > most;
+        is_large |= operand->data && operand->tensor && operand->tensor->storage->bytes > limit;
     }
     return is_large;
 }

@@ -19,12 +19,12 @@ static matrix as_matrix(const lw_operand *operand, int on_the_right) {
     return on_the_right ? (matrix){extent, 1, stride, 0} : (matrix){1, extent, 0, stride};
 }
 
-static int refuse_low_ndim(const lw_operation *operation, const lw_operand *operand, int input, int least) {
-    if (operand->ndim >= least) {
+static int refuse_low_ndim(const lw_operation *operation, const lw_operand *operand, int input, int min_ndim) {
+    if (operand->ndim >= min_ndim) {
         return 0;
     }
-    lw_raise(LW_SHAPE_ERROR, "expected %s with at least %d dimension%s, got %d", operation->inputs[input].name, least,
-             least == 1 ? "" : "s", operand->ndim);
+    lw_raise(LW_SHAPE_ERROR, "expected %s with at least %d dimension%s, got %d", operation->inputs[input].name,
+             min_ndim, min_ndim == 1 ? "" : "s", operand->ndim);
     return 1;
 }
 

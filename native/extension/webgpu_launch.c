@@ -8,8 +8,8 @@ lw_status lw_webgpu_record(lw_webgpu_launch *launch) {
 }
 
 uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups) {
-    int64_t most = launch->recorder->limits.groups;
-    return (uint32_t)(groups < most ? groups : most);
+    int64_t limit = launch->recorder->limits.groups;
+    return (uint32_t)(groups < limit ? groups : limit);
 }
 
 lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count) {

@@ -17,7 +17,7 @@ from tests.bench.peers import convert
 
 RELATIVE = 1e-4  # allowed error relative to the element
 OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel
-LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
+SMALLEST_NORMAL = 2.0**-126  # of float32; also allowed, because products of many factors may underflow
 EDGE = 128
 # Between the ends of a result, every n-th element is compared, where n is the number of elements divided by SPREAD.
 # SPREAD is prime, so that n rarely divides the length of a row, and elements of many columns are compared.
@@ -68,7 +68,7 @@ def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
-        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack + LEAST
+        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack + SMALLEST_NORMAL
         if not (same or near):
             return f"element {position}: expected {right:.9g}, got {mine:.9g}"
     return ""

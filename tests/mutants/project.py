@@ -22,7 +22,7 @@ from tests.mutants.source import SUFFIXES
 
 __all__ = ["Plan", "Project"]
 
-MOST_OPERATIONS = 40  # a source that belongs to more operations is tested as if it belonged to none
+MAX_OPERATIONS = 40  # a source that belongs to more operations is tested as if it belonged to none
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _includes(root: Path) -> dict[str, set[str]]:
 
 def _operations(root: Path, file: str) -> list[str]:
     """Returns the operations that a file belongs to. The file is an operation's contract, shader or header in core/ops,
-    or a file that this header includes, directly or not. Returns none if there are more than MOST_OPERATIONS."""
+    or a file that this header includes, directly or not. Returns none if there are more than MAX_OPERATIONS."""
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):
@@ -168,4 +168,4 @@ def _operations(root: Path, file: str) -> list[str]:
             including |= more
         names = {Path(path).stem for path in including if path.startswith("core/ops/")}
     found = sorted(names & contracts)
-    return found if len(found) <= MOST_OPERATIONS else []
+    return found if len(found) <= MAX_OPERATIONS else []

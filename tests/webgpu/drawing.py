@@ -26,7 +26,7 @@ import lanewise as lw
 LARGEST, STEP = 128, 4  # tame floats are multiples of 1 / STEP, and at most LARGEST
 TERMS, PRODUCTS = 2**15, 2**6  # so many tame floats, or products of two, have a sum of 24 bits
 UNIT = 2.0**-23  # one unit in the last place of a float32, relative to it, at most
-MOST = 2**20  # elements of a tensor
+MAX_ELEMENTS = 2**20  # of a tensor
 USELESS = 1e-2  # tensors with a larger error are not used any more
 SHAPES = [(7,), (64,), (1000,), (3, 5), (16, 33), (1, 9), (8, 1), (4, 3, 6), (2, 3, 4, 5), (), (2, 0, 3), (70_001,),
           (65, 130)]  # fmt: skip
@@ -155,9 +155,9 @@ def compute(drawing: Drawing, rebind: bool = False) -> None:
 
 
 def is_small(*shapes: tuple[int, ...]) -> bool:
-    """Returns whether shapes broadcast to at most MOST elements: (70001,) and (70001, 1) would take 20 GB."""
+    """Returns whether shapes broadcast to at most MAX_ELEMENTS elements: (70001,) and (70001, 1) would take 20 GB."""
     try:
-        return prod(np.broadcast_shapes(*shapes)) <= MOST
+        return prod(np.broadcast_shapes(*shapes)) <= MAX_ELEMENTS
     except ValueError:
         return False
 

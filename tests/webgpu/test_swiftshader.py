@@ -15,7 +15,7 @@ import support
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = "vk_swiftshader_icd.json"
-LEAST = 500  # tests that a quarter of the sweep has
+MIN_TESTS = 500  # of a quarter of the sweep
 ADAPTER = 'import lanewise as lw; print(*(each.devices[0].name for each in lw.backends() if each.name == "wgpu"))'
 
 
@@ -38,4 +38,4 @@ def test_a_quarter_of_the_sweep(adapter: None, swiftshader: dict[str, str], tmp_
     done = subprocess.run(words, env=swiftshader, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     cases = list(ElementTree.parse(report).iter("testcase"))
-    assert sum(case.find("skipped") is None for case in cases) >= LEAST
+    assert sum(case.find("skipped") is None for case in cases) >= MIN_TESTS

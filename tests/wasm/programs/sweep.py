@@ -22,7 +22,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # after so many failed cases of an operation on a backend, the remaining ones are skipped
+MAX_COMPLAINTS = 5  # after so many failed cases of an operation on a backend, the remaining ones are skipped
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -70,7 +70,7 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
     complaints: list[str] = []
     digest = hashlib.sha256()
     for case in oracle.cases:
-        if backend in case.excused or len(complaints) == MOST_COMPLAINTS:
+        if backend in case.excused or len(complaints) == MAX_COMPLAINTS:
             continue
         try:
             with lw.use_backend(backend):
