@@ -91,24 +91,26 @@ def _measured_on(gpu: str, host: Backend, opening: float) -> GpuTimes:
     )
 
 
-def open_promoted() -> str | None:
-    """Opens the GPU that the calibration measured, and returns its place. If it cannot be used, warns and says why."""
+def open_promoted(is_due: bool) -> str | None:
+    """Returns the place of the GPU that the calibration measured, None if it is not open. Opens it if that `is_due`. If
+    it then cannot be used, warns and says why."""
     times = selection.gpu_times_in_use()
-    if times is None:
+    if times is None or not (is_due or registry.is_open(times.backend)):
         return None
     try:
         found = registry.devices(times.backend)
         measured_on = [each for each in found if (each.name, each.driver) == (times.adapter, times.driver)]
-        if measured_on:
+        if measured_on and (is_due or measured_on[0].index in registry.open_numbers(times.backend)):
             return registry.ensure_open(times.backend, measured_on[0])
         reason = registry.missing(times.backend) or f"the devices are now {', '.join(map(str, found))}"
     except LanewiseError as error:
         reason = str(error)
-    with suppress(RuntimeWarning):  # with -W error, the call must still succeed
-        calibration.warn(
-            f"lanewise: calls stay on the CPU, and do not move to {times.adapter}, which lw.calibrate() measured: "
-            f"{reason}; measure again, or remove the measurement with lw.reset_calibration()"
-        )
+    if is_due:
+        with suppress(RuntimeWarning):  # with -W error, the call must still succeed
+            calibration.warn(
+                f"lanewise: calls stay on the CPU, and do not move to {times.adapter}, which lw.calibrate() measured: "
+                f"{reason}; measure again, or remove the measurement with lw.reset_calibration()"
+            )
     return None
 
 

@@ -96,11 +96,11 @@ def gpu_times_in_use() -> GpuTimes | None:
     return times if _rank(times.backend) < _rank(_default) else None
 
 
-def open_promoted() -> str | None:
-    """Opens the GPU to which AUTO moves calls. The extension calls this, and the module is imported only then."""
+def open_promoted(is_due: bool) -> str | None:
+    """Does promotion.open_promoted(). The extension calls this, and the module is imported only then."""
     from lanewise import promotion
 
-    return promotion.open_promoted()
+    return promotion.open_promoted(is_due)
 
 
 def _set_promotion() -> None:

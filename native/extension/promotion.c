@@ -32,6 +32,7 @@ static struct {
     rate rates[LW_KIND_COUNT];
     double missed; /* nanoseconds that earlier calls would have saved on the GPU */
     int backend;   /* that of the GPU that was measured, once it is open; or -1 */
+    int others;    /* number of open devices when it was not among them */
 } promotion;
 
 static int threads(void) {
@@ -63,10 +64,20 @@ int lw_expect(const lw_plan *plan, lw_times *times) {
            plan->dtype == LW_FLOAT32;
 }
 
-/* Finds the backend of the GPU that was measured. Python opens it. Returns -1 with an error set after Ctrl-C. */
-static int open_gpu(void) {
+static int count_open_devices(void) {
+    int count = 0;
+    for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
+        count += lw_devices[backend] != NULL;
+    }
+    return count;
+}
+
+/* Finds the backend of the GPU that was measured, if it is open. Unless it is, Python opens it if `is_due`. Returns -1
+ * with an error set after Ctrl-C. */
+static int find_gpu(int is_due) {
     lw_promotes = 0; /* for calls that are made meanwhile */
-    PyObject *name = lw_call_hook("open_promoted", NULL, NULL, NULL, NULL);
+    PyObject *due = PyBool_FromLong(is_due), *name = lw_call_hook("open_promoted", NULL, due, NULL, NULL);
+    Py_DECREF(due);
     const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     promotion.backend = text ? lw_find_backend(text) : -1;
     Py_XDECREF(name);
@@ -74,7 +85,8 @@ static int open_gpu(void) {
         lw_promotes = 1;
         return -1;
     }
-    lw_promotes = promotion.backend >= 0;
+    lw_promotes = promotion.backend >= 0 || !is_due;
+    promotion.others = count_open_devices();
     PyErr_Clear();
     return 0;
 }
@@ -86,8 +98,9 @@ int lw_promoted_backend(const lw_plan *plan) {
         return -1;
     }
     promotion.missed += times.host - times.gpu;
-    if (promotion.backend < 0 && (lw_has_devices || promotion.missed > promotion.opening)) {
-        return open_gpu() < 0 ? LW_PROMOTION_INTERRUPTED : promotion.backend;
+    int is_due = promotion.missed > promotion.opening;
+    if (promotion.backend < 0 && (is_due || count_open_devices() > promotion.others) && find_gpu(is_due) < 0) {
+        return LW_PROMOTION_INTERRUPTED;
     }
     return promotion.backend;
 }

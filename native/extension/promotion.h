@@ -17,8 +17,8 @@ LW_HIDDEN int lw_promotes; /* whether calls may be moved at all */
 int lw_expect(const lw_plan *plan, lw_times *times);
 enum { LW_PROMOTION_INTERRUPTED = -2 };
 
-/* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if that is worth its time; after
- * Ctrl-C meanwhile, returns LW_PROMOTION_INTERRUPTED with an error set. */
+/* Returns the backend of the GPU to which a call is to be moved, or -1. Opens the GPU if calls so far would have saved
+ * more time on it than opening takes; after Ctrl-C meanwhile, returns LW_PROMOTION_INTERRUPTED with an error set. */
 int lw_promoted_backend(const lw_plan *plan);
 /* Clears the error that a moved call has set. Stops moving calls if the device failed, but not if it ran out of memory,
  * refused the call or the arguments were wrong. */

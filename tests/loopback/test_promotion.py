@@ -199,20 +199,39 @@ def test_another_gpu_than_the_measured_one() -> None:
 OPENING = """
 import sys
 sys.path[:0] = {paths!r}
-from tests.loopback.provider import register
+from tests.loopback.provider import Loopback, register
 register()
-from tests.loopback.test_promotion import follow, registry
+from tests.loopback.test_promotion import follow, is_moved, registry
 import lanewise as lw
+{opened}
 a, b = lw.ones((500, 500)), lw.ones((500, 500))
 follow(upload=0.0, download=0.0, latency=0.0, opening=3.5 * 500 ** 3 * 0.004)
-print([(a @ b)[0, 0].item() == 500 and registry.is_open(lw.Backend.WGPU) for _ in range(6)])
+print([is_moved(lambda: a @ b) for _ in range(6)], (a @ b)[0, 0].item())
+"""
+OTHER = """
+class Two(Loopback):
+    lock = None
+    def devices(self):
+        return [*super().devices(), super().devices()[0]._replace(index=1, name="another")]
+    def open(self, device):
+        if device and device.index:
+            lw._ext.open_webgpu("wgpu:1", self, 1, 1, 1, 1, False)
+        else:
+            super().open(device)
+registry.register(lw.Backend.WGPU, Two())
+lw.init_backend("wgpu:1")
 """
 
 
-def test_the_gpu_is_opened_once_that_is_worth_its_time() -> None:
-    code = OPENING.format(paths=[str(PACKAGE), str(ROOT)])
+@pytest.mark.parametrize(
+    ("opened", "not_moved"),
+    [("", 3), (OTHER, 3), ("lw.init_backend('wgpu')", 0), (OTHER + "lw.init_backend('wgpu')", 0)],
+    ids=["no device", "another device", "the device", "both devices"],
+)
+def test_the_gpu_is_opened_once_that_is_worth_its_time(opened: str, not_moved: int) -> None:
+    code = OPENING.format(paths=[str(PACKAGE), str(ROOT)], opened=opened)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout, done.stderr) == ("[False, False, False, True, True, True]\n", "")
+    assert (done.stdout, done.stderr) == (f"{[False] * not_moved + [True] * (6 - not_moved)} 500.0\n", "")
 
 
 def test_the_summary_names_the_least_product(capsys: pytest.CaptureFixture[str]) -> None:
