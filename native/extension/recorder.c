@@ -297,7 +297,7 @@ static lw_status write_words(lw_recorder *recorder, char *to, const char *from, 
 static size_t bytes_of_block(const lw_recorder *recorder, const char *data, size_t bytes) {
     const lw_block *block = lw_find_block(&recorder->addresses, data);
     size_t left = (size_t)(block->data + block->bytes - data);
-    return block->is_part && left < bytes ? left : bytes;
+    return left < bytes ? left : bytes;
 }
 
 lw_status lw_recorder_write(lw_device *device, char *to, const void *from, size_t bytes) {

@@ -11,7 +11,7 @@ static int crosses(const lw_webgpu_launch *launch, const char *data, int ndim, c
     const char *low, *high;
     lw_memory_range(data, ndim, shape, strides, item, &low, &high);
     const lw_block *block = lw_find_block(&launch->recorder->addresses, low);
-    return block->is_part && high > block->data + block->bytes;
+    return high > block->data + block->bytes;
 }
 
 int lw_webgpu_crosses_blocks(const lw_webgpu_launch *launch) {
