@@ -72,7 +72,7 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
  * Leaves a mask of floats unchanged, and raises an error for ints. */
-static int convert_bool_mask(lw_operand *mask, lw_place place) {
+static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         return lw_refuse(LW_DTYPE_ERROR, "expected attn_mask of bool, true where a key is visible, or of floats to add "
                                          "to the scores, got ints; use astype");
@@ -81,7 +81,7 @@ static int convert_bool_mask(lw_operand *mask, lw_place place) {
         return 0;
     }
     lw_plan choice = {
-        .operation = &lw_operations[LW_OPERATION_where], .place = place, .home = place, .result_count = 1};
+        .operation = &lw_operations[LW_OPERATION_where], .placement = placement, .home = placement, .result_count = 1};
     lw_borrow_operand(mask, mask->ndim, &choice.operands[0]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = 0}, &choice.operands[1]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = -__builtin_inf()}, &choice.operands[2]);
@@ -176,7 +176,7 @@ int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operand *operands = plan->operands;
     lw_operand *mask = &plan->operands[MASK];
     if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
-        (mask->data && convert_bool_mask(mask, plan->place) < 0) || lw_choose_kernel(plan, 4) < 0 ||
+        (mask->data && convert_bool_mask(mask, plan->placement) < 0) || lw_choose_kernel(plan, 4) < 0 ||
         check_shapes(plan->operation, operands) < 0) {
         return -1;
     }

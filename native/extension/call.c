@@ -66,10 +66,10 @@ static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments
         Py_DECREF(out);
     }
     lw_plan plan;
-    lw_place place = {gpu, 0};
-    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &place, &plan);
+    lw_placement placement = {gpu, 0};
+    lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &placement, &plan);
     int is_resolved = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0;
-    if (is_resolved && plan.place.backend == gpu) { /* or else the GPU lacks the kernel */
+    if (is_resolved && plan.placement.backend == gpu) { /* or else the GPU lacks the kernel */
         plan.home = host->home;
         *result = lw_execute(&plan, arguments->out);
     }

@@ -15,7 +15,7 @@ static int has_large_storage(const lw_plan *plan, size_t limit) {
 }
 
 int lw_can_chain(const lw_plan *plan) {
-    const lw_device *device = lw_devices[plan->place.backend];
+    const lw_device *device = lw_devices[plan->placement.backend];
     int kind = plan->operation->kind;
     return device && device->fuse && !device->is_lost && (kind == LW_KIND_ELEMENTWISE || kind == LW_KIND_CAST) &&
            plan->results[0].size > 0 && plan->results[0].size <= INT32_MAX && lw_has_kernel(plan) &&
@@ -133,7 +133,7 @@ static int launch_node(lw_device *device, const lw_chain *chain, const lw_node *
     lw_plan plan;
     lw_storage *storages[LW_MAX_INPUTS + LW_MAX_RESULTS] = {NULL};
     plan.operation = node->operation;
-    plan.place = plan.home = node->place;
+    plan.placement = plan.home = node->placement;
     plan.kernel = node->kernel;
     plan.dtype = node->dtype;
     plan.result_count = 1;
@@ -348,7 +348,7 @@ static void add_input(lw_chain *chain, const lw_operand *operand, int producer, 
 }
 
 int lw_append_to_chain(lw_plan *plan, lw_tensor *result) {
-    lw_device *device = lw_devices[plan->place.backend];
+    lw_device *device = lw_devices[plan->placement.backend];
     int status = 0;
     do { /* while a chain ends, another thread may begin a new one */
         if (settle_operands(device, plan) < 0) {
@@ -364,7 +364,7 @@ int lw_append_to_chain(lw_plan *plan, lw_tensor *result) {
     }
     lw_node *node = &chain->nodes[chain->node_count];
     node->operation = plan->operation;
-    node->place = plan->place;
+    node->placement = plan->placement;
     node->kernel = plan->kernel;
     node->dtype = plan->dtype;
     node->layout = plan->layout;

@@ -21,7 +21,7 @@ typedef struct lw_node_input {
 
 typedef struct lw_node {
     const lw_operation *operation;
-    lw_place place;
+    lw_placement placement;
     int16_t kernel;
     int8_t dtype;       /* of the result */
     uint8_t is_in_use;  /* whether a tensor has the result, when the chain ends */

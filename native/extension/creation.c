@@ -51,8 +51,8 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
     return ndim;
 }
 
-/* allocate(shape, dtype, tensors): returns an uninitialized tensor at the place where an operation on a list of tensors
- * would run, for callers that write all of its elements. */
+/* allocate(shape, dtype, tensors): returns an uninitialized tensor on the backend that would run an operation on a list
+ * of tensors, for callers that write all of its elements. */
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int64_t shape[LW_MAX_NDIM];
@@ -69,11 +69,12 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
             lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
         }
     }
-    lw_place place = operands && ndim >= 0 ? lw_resolve_place(operands, tensors) : (lw_place){-1, 0};
+    lw_placement placement = operands && ndim >= 0 ? lw_resolve_placement(operands, tensors) : (lw_placement){-1, 0};
     free(operands);
-    return !operands           ? PyErr_NoMemory()
-           : place.backend < 0 ? NULL
-                               : (PyObject *)lw_tensor_new(dtype, ndim, shape, place.backend, place.committed);
+    return !operands ? PyErr_NoMemory()
+           : placement.backend < 0
+               ? NULL
+               : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement.backend, placement.committed);
 }
 
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
@@ -99,8 +100,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                         lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
-    plan.place = plan.home = lw_resolve_place(NULL, 0);
-    if (plan.place.backend < 0) {
+    plan.placement = plan.home = lw_resolve_placement(NULL, 0);
+    if (plan.placement.backend < 0) {
         return NULL;
     }
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);

@@ -62,12 +62,12 @@ static lw_tensor *read_object(PyObject *object, int dtype) {
     lw_tensor *read = holds_numbers(object)          ? lw_tensor_from_numbers(object, dtype)
                       : PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype)
                                                      : NULL;
-    lw_place place;
-    place.backend = lw_current_backend(&place.committed);
-    if (!read || !lw_devices[place.backend]) {
+    lw_placement placement;
+    placement.backend = lw_current_backend(&placement.committed);
+    if (!read || !lw_devices[placement.backend]) {
         return read;
     }
-    lw_tensor *moved = lw_copy_tensor(read, read->dtype, place);
+    lw_tensor *moved = lw_copy_tensor(read, read->dtype, placement);
     Py_DECREF((PyObject *)read);
     return moved;
 }
@@ -286,7 +286,7 @@ static PyObject *place_on(PyObject *self, PyObject *name) {
         return NULL;
     }
     if (lw_devices[backend] != tensor->storage->device) {
-        return (PyObject *)lw_copy_tensor(tensor, tensor->dtype, (lw_place){backend, 1});
+        return (PyObject *)lw_copy_tensor(tensor, tensor->dtype, (lw_placement){backend, 1});
     }
     lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (placed) {

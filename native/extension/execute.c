@@ -98,33 +98,33 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         }
         inputs[i] = plan->operands[i].data;
     }
-    if (lw_has_devices && lw_devices[plan->place.backend]) {
-        return launch(lw_devices[plan->place.backend], plan, results);
+    if (lw_has_devices && lw_devices[plan->placement.backend]) {
+        return launch(lw_devices[plan->placement.backend], plan, results);
     }
     for (int i = 0; i < plan->result_count; i++) {
         outputs[i] = results[i]->data;
     }
     int64_t bytes = plan->steps < FEW ? 0 : lw_moved_bytes(plan);
-    return lw_run(plan->place.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
+    return lw_run(plan->placement.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
                   lw_nanoseconds(plan->operation, plan->steps, bytes));
 }
 
 /* Plans a copy of an operand, converted to `dtype`, but not the result. */
-static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_place place) {
+static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_placement placement) {
     int copies = source->dtype == dtype;
     plan->operation = &lw_operations[copies ? LW_OPERATION_copy : LW_OPERATION_astype];
     plan->kernel = plan->operation->kernels[copies ? 0 : dtype][source->dtype];
     plan->dtype = (int8_t)dtype;
-    plan->place = plan->home = place;
+    plan->placement = plan->home = placement;
     plan->result_count = 1;
     plan->is_chained = 0;
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
 }
 
 /* Returns a row-major copy of an operand on the device where it is. */
-static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_place place) {
+static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement placement) {
     lw_plan plan;
-    begin_copy(&plan, source, dtype, place);
+    begin_copy(&plan, source, dtype, placement);
     if (lw_set_result(&plan, source->ndim, source->shape) < 0) {
         return NULL;
     }
@@ -134,15 +134,16 @@ static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_place place)
     return copied;
 }
 
-static lw_place host_place(void) {
-    lw_place host;
+static lw_placement host_placement(void) {
+    lw_placement host;
     host.backend = lw_host_backend(&host.committed);
     return host;
 }
 
 /* Copies the elements of a contiguous operand from a device to the host, or the other way. */
-static lw_tensor *transfer(const lw_operand *source, lw_place place) {
-    lw_tensor *moved = lw_tensor_new(source->dtype, source->ndim, source->shape, place.backend, place.committed);
+static lw_tensor *transfer(const lw_operand *source, lw_placement placement) {
+    lw_tensor *moved =
+        lw_tensor_new(source->dtype, source->ndim, source->shape, placement.backend, placement.committed);
     if (!moved || moved->size == 0) {
         return moved;
     }
@@ -154,36 +155,37 @@ static lw_tensor *transfer(const lw_operand *source, lw_place place) {
 }
 
 /* Takes one step on the way to lw_copy_to(): makes an operand contiguous, moves it, or converts it. */
-static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_place place) {
-    lw_device *from = lw_device_of(source), *to = lw_devices[place.backend];
+static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_placement placement) {
+    lw_device *from = lw_device_of(source), *to = lw_devices[placement.backend];
     if (from == to || source->is_copied) {
-        return copy_here(source, dtype, place);
+        return copy_here(source, dtype, placement);
     }
     if (!source->contiguous) {
-        return copy_here(source, source->dtype, source->tensor ? (lw_place){source->tensor->backend, 0} : host_place());
+        return copy_here(source, source->dtype,
+                         source->tensor ? (lw_placement){source->tensor->backend, 0} : host_placement());
     }
-    return transfer(source, from && to ? host_place() : place); /* devices exchange data through the host */
+    return transfer(source, from && to ? host_placement() : placement); /* devices exchange data through the host */
 }
 
-lw_tensor *lw_copy_to(const lw_operand *source, int dtype, lw_place place) {
-    lw_tensor *copied = step_towards(source, dtype, place);
-    while (copied && (copied->dtype != dtype || copied->storage->device != lw_devices[place.backend])) {
+lw_tensor *lw_copy_to(const lw_operand *source, int dtype, lw_placement placement) {
+    lw_tensor *copied = step_towards(source, dtype, placement);
+    while (copied && (copied->dtype != dtype || copied->storage->device != lw_devices[placement.backend])) {
         lw_tensor *before = copied;
-        copied = lw_copy_tensor(before, dtype, place);
+        copied = lw_copy_tensor(before, dtype, placement);
         Py_DECREF((PyObject *)before);
     }
     return copied;
 }
 
-lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_place place) {
+lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_placement placement) {
     lw_operand operand;
     lw_operand_from_tensor(tensor, &operand);
-    return lw_copy_to(&operand, dtype, place);
+    return lw_copy_to(&operand, dtype, placement);
 }
 
 lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
-    lw_place place = lw_resolve_place(operand, 1);
-    return place.backend >= 0 ? lw_copy_to(operand, dtype, place) : NULL;
+    lw_placement placement = lw_resolve_placement(operand, 1);
+    return placement.backend >= 0 ? lw_copy_to(operand, dtype, placement) : NULL;
 }
 
 lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype) {
@@ -197,7 +199,7 @@ lw_tensor *lw_to_host(lw_tensor *tensor) {
     if (is_host && tensor->contiguous) {
         return (lw_tensor *)Py_NewRef((PyObject *)tensor);
     }
-    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_place){tensor->backend, 0} : host_place());
+    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_placement){tensor->backend, 0} : host_placement());
 }
 
 PyObject *lw_read_item(lw_tensor *tensor, char *data) {
@@ -221,7 +223,7 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     stored.dtype = source->dtype;
     stored.contiguous = source->contiguous;
     stored.is_copied = 0;
-    lw_tensor *copied = lw_copy_to(&stored, operand->dtype, plan->place);
+    lw_tensor *copied = lw_copy_to(&stored, operand->dtype, plan->placement);
     if (!copied) {
         return -1;
     }
@@ -234,7 +236,7 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     return 0;
 }
 
-/* Moves a result from the place where it was computed to that of the call, or to `out`. Returns -1 on failure. */
+/* Moves a result from the backend that computed it to that of the call, or to `out`. Returns -1 on failure. */
 static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
     lw_operand computed;
     lw_operand_from_tensor(*result, &computed);
@@ -247,7 +249,7 @@ static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
 
 static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
     int64_t bytes = result->size * lw_item_size(plan->dtype);
-    int backend = plan->place.backend, committed = plan->place.committed;
+    int backend = plan->placement.backend, committed = plan->placement.committed;
     if (!plan->is_chained) {
         return lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes, backend,
                                        committed);
@@ -265,7 +267,7 @@ static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
 PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
     lw_device *home = out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->home.backend];
-    int is_home = home == lw_devices[plan->place.backend], is_done = 1;
+    int is_home = home == lw_devices[plan->placement.backend], is_done = 1;
     plan->is_chained = (uint8_t)(!(out && is_home) && lw_has_devices && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
         results[i] = out && is_home ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
@@ -315,7 +317,7 @@ int lw_copy_into(lw_tensor *target, lw_operand *source) {
     if ((is_apart || lw_overlaps(target, &both[1])) && lw_copy_operand(&both[1], target->dtype) < 0) {
         return -1;
     }
-    begin_copy(&plan, &both[1], target->dtype, (lw_place){target->backend, target->committed});
+    begin_copy(&plan, &both[1], target->dtype, (lw_placement){target->backend, target->committed});
     memcpy(result->strides, target->strides, sizeof(int64_t) * (size_t)ndim);
     result->size = target->size;
     result->ndim = (int8_t)ndim;

@@ -17,9 +17,9 @@ int lw_execute_into(lw_plan *plan, lw_tensor *target);
 /* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
 lw_tensor *lw_cast(const lw_operand *operand, int dtype);
 lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype);
-/* Does the same at `place`. */
-lw_tensor *lw_copy_to(const lw_operand *operand, int dtype, lw_place place);
-lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_place place);
+/* Does the same at `placement`. */
+lw_tensor *lw_copy_to(const lw_operand *operand, int dtype, lw_placement placement);
+lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_placement placement);
 /* Returns a row-major tensor of the same elements on the host: a new reference to the tensor itself if it is one. Waits
  * until they are computed. */
 lw_tensor *lw_to_host(lw_tensor *tensor);

@@ -200,8 +200,8 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     }
     PyObject *const inputs[2] = {arguments[2], arguments[1]};
     lw_plan plan;
-    lw_place place = {target->backend, target->committed};
-    lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &place, &plan);
+    lw_placement placement = {target->backend, target->committed};
+    lw_outcome outcome = lw_begin_plan(&lw_operations[LW_OPERATION_put], inputs, &placement, &plan);
     if (outcome == LW_NEEDS_PYTHON) {
         lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected indices and values that are tensors or buffers");
     }
@@ -236,7 +236,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     }
     Py_XDECREF((PyObject *)host);
     if (result && mask->storage->device) {
-        lw_tensor *moved = lw_copy_tensor(result, LW_INT32, (lw_place){mask->backend, mask->committed});
+        lw_tensor *moved = lw_copy_tensor(result, LW_INT32, (lw_placement){mask->backend, mask->committed});
         Py_DECREF((PyObject *)result);
         result = moved;
     }

@@ -1,7 +1,8 @@
-/* What all resolvers share: reading inputs, choosing the place and the kernel, broadcasting, collapsing dimensions. */
+/* What all resolvers share: reading inputs, choosing the placement and the kernel, broadcasting, collapsing
+ * dimensions. */
 #include "plan.h"
 
-lw_place lw_resolve_place(const lw_operand *operands, int count) {
+lw_placement lw_resolve_placement(const lw_operand *operands, int count) {
     int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
@@ -15,14 +16,14 @@ lw_place lw_resolve_place(const lw_operand *operands, int count) {
                 lw_raise(LW_BACKEND_ERROR,
                          "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
                          lw_backend_name(chosen), lw_backend_name(tensor->backend));
-                return (lw_place){-1, 0};
+                return (lw_placement){-1, 0};
             }
             chosen = tensor->backend > chosen ? tensor->backend : chosen;
         }
     }
     int committed = 1, backend = chosen >= 0 ? chosen : lw_current_backend(&committed);
     backend = !committed && gpu >= 0 ? gpu : backend;
-    return (lw_place){lw_require_open(backend) < 0 ? -1 : backend, committed};
+    return (lw_placement){lw_require_open(backend) < 0 ? -1 : backend, committed};
 }
 
 /* Lets lw_execute() copy arrays that are not on the device of the plan. */
@@ -30,7 +31,7 @@ static int move_operands(lw_plan *plan) {
     if (!lw_has_devices) {
         return 0;
     }
-    const lw_device *device = lw_devices[plan->place.backend];
+    const lw_device *device = lw_devices[plan->placement.backend];
     for (int i = 0; i < plan->operation->input_count; i++) {
         lw_operand *operand = &plan->operands[i];
         int may_move = operand->data && operand->weakness == LW_STRONG &&
@@ -52,7 +53,8 @@ static lw_outcome check_ndim(const lw_input *input, const lw_operand *operand) {
     return LW_FAILED;
 }
 
-lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_place *place, lw_plan *plan) {
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_placement *placement,
+                         lw_plan *plan) {
     int count = operation->input_count;
     lw_operand *operands = plan->operands;
     lw_outcome outcome = LW_DONE;
@@ -72,10 +74,10 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
         }
     }
     if (outcome == LW_DONE) {
-        lw_place chosen = place ? *place : lw_resolve_place(operands, count);
+        lw_placement chosen = placement ? *placement : lw_resolve_placement(operands, count);
         /* Member by member: compilers copy a struct as a whole, which stalls if its members were just stored. */
-        plan->place.backend = plan->home.backend = chosen.backend;
-        plan->place.committed = plan->home.committed = chosen.committed;
+        plan->placement.backend = plan->home.backend = chosen.backend;
+        plan->placement.committed = plan->home.committed = chosen.committed;
         outcome = chosen.backend < 0 || move_operands(plan) < 0 ? LW_FAILED : LW_DONE;
     }
     return outcome;
@@ -87,7 +89,7 @@ int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
     if (lw_has_kernel(plan)) {
         return 0;
     }
-    plan->place.backend = lw_host_backend(&plan->place.committed);
+    plan->placement.backend = lw_host_backend(&plan->placement.committed);
     return move_operands(plan);
 }
 
@@ -104,7 +106,7 @@ int lw_choose_kernel(lw_plan *plan, int count) {
 }
 
 int lw_has_kernel(const lw_plan *plan) {
-    const lw_device *device = lw_devices[plan->place.backend];
+    const lw_device *device = lw_devices[plan->placement.backend];
     return !device || !device->kernels || device->kernels[plan->kernel];
 }
 

@@ -7,12 +7,12 @@
 
 enum { LW_MAX_RESULTS = 2 };
 
-/* The backend that runs a call. `committed` is 1 if the user chose that backend, by placing an operand or by
+/* The backend that runs a call, and whether the user chose it (`committed`), by placing an operand or by
  * use_backend(). */
-typedef struct lw_place {
+typedef struct lw_placement {
     int backend;
     int committed;
-} lw_place;
+} lw_placement;
 
 /* The shape of a result, and its strides in bytes. */
 typedef struct lw_result {
@@ -25,10 +25,10 @@ typedef struct lw_result {
 
 struct lw_plan {
     const lw_operation *operation;
-    lw_place place;
-    lw_place home;  /* of the results; differs from `place` if only the CPU has the kernel */
-    int16_t kernel; /* index in lw_kernels */
-    int8_t dtype;   /* of the results */
+    lw_placement placement;
+    lw_placement home; /* of the results; differs from `placement` if only the CPU has the kernel */
+    int16_t kernel;    /* index in lw_kernels */
+    int8_t dtype;      /* of the results */
     int8_t result_count;
     uint8_t is_chained; /* whether the launch may wait in a chain */
     int64_t steps;      /* how often the innermost loop of the kernel runs; contracts/kinds.yaml says what a step is */
@@ -44,8 +44,9 @@ struct lw_plan {
 };
 
 /* Begins a plan: reads the inputs of a call into operands, whose data is NULL if the input is absent, and chooses the
- * place of the call, unless `place` is given. The caller must release all operands, whatever the outcome. */
-lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_place *place, lw_plan *plan);
+ * placement of the call, unless `placement` is given. The caller must release all operands, whatever the outcome. */
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_placement *placement,
+                         lw_plan *plan);
 static inline void lw_end_plan(lw_plan *plan) { lw_release_operands(plan->operands, plan->operation->input_count); }
 
 /* A resolver completes a plan that lw_begin_plan() has begun. Returns 0, or -1 with an error set. */
@@ -53,11 +54,11 @@ typedef int lw_resolver(const lw_arguments *arguments, lw_plan *plan);
 lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_resolve_matrix, lw_resolve_window,
     lw_resolve_attention, lw_resolve_rotation, lw_resolve_eigen, lw_resolve_gather, lw_resolve_sort, lw_resolve_search;
 
-/* Chooses the place of a call: the backend on which the user placed operands. If there are several, takes the one of
- * lowest priority, the last in lw_backend; inside strict_backends(), raises BackendError. Without such operands, takes
- * the backend of use_backend(), then that of a GPU that has an operand, then the default. Sets the backend to -1, and
- * an error, on failure. */
-lw_place lw_resolve_place(const lw_operand *operands, int count);
+/* Chooses the placement of a call: the backend on which the user placed operands. If there are several, takes the one
+ * of lowest priority, the last in lw_backend; inside strict_backends(), raises BackendError. Without such operands,
+ * takes the backend of use_backend(), then that of a GPU that has an operand, then the default. Sets the backend to -1,
+ * and an error, on failure. */
+lw_placement lw_resolve_placement(const lw_operand *operands, int count);
 
 /* Chooses the kernel for the dtype to which the first `count` operands promote, and converts these operands to its
  * dtype. Returns that dtype, or -1 with an error set. */
@@ -66,7 +67,7 @@ int lw_choose_kernel(lw_plan *plan, int count);
  * the CPU, but not its home, so it must be called before strides are used. Returns 0, or -1 with an error set. */
 int lw_set_kernel(lw_plan *plan, int variant, int dtype);
 
-/* Returns whether the place of the plan has its kernel. */
+/* Returns whether the plan's backend has its kernel. */
 int lw_has_kernel(const lw_plan *plan);
 
 /* Sets the shape of the first result, which is row-major. Returns its size, 0 if there is nothing to compute, or -1

@@ -93,7 +93,7 @@ static int find_gpu(int is_due) {
 
 int lw_promoted_backend(const lw_plan *plan) {
     lw_times times;
-    if (plan->place.committed || !lw_is_host(plan->home.backend) || promotion.threads < threads() ||
+    if (plan->placement.committed || !lw_is_host(plan->home.backend) || promotion.threads < threads() ||
         !lw_expect(plan, &times) || times.gpu > times.host) {
         return -1;
     }

@@ -22,10 +22,10 @@ static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
 }
 
 /* Replaces the row by row[sorter]. */
-static int sort_row(lw_operand *row, const lw_operand *sorter, lw_place place) {
+static int sort_row(lw_operand *row, const lw_operand *sorter, lw_placement placement) {
     static PyObject *const defaults[LW_MAX_PARAMETERS];
     lw_arguments take = {.operation = &lw_operations[LW_OPERATION_take], .parameters = defaults};
-    lw_plan plan = {.operation = take.operation, .place = place, .home = place, .result_count = 1};
+    lw_plan plan = {.operation = take.operation, .placement = placement, .home = placement, .result_count = 1};
     lw_borrow_operand(row, row->ndim, &plan.operands[0]);
     lw_borrow_operand(sorter, sorter->ndim, &plan.operands[1]);
     PyObject *sorted = lw_resolve_gather(&take, &plan) < 0 ? NULL : lw_execute(&plan, NULL);
@@ -40,7 +40,7 @@ static int sort_row(lw_operand *row, const lw_operand *sorter, lw_place place) {
 int lw_resolve_search(const lw_arguments *arguments, lw_plan *plan) {
     lw_operand *row = &plan->operands[0], *x = &plan->operands[1], *sorter = &plan->operands[2];
     if (sorter->data) {
-        if (check_sorter(row, sorter) < 0 || sort_row(row, sorter, plan->place) < 0) {
+        if (check_sorter(row, sorter) < 0 || sort_row(row, sorter, plan->placement) < 0) {
             return -1;
         }
         sorter->data = NULL;
