@@ -175,10 +175,13 @@
             return Promise.race([this.device.lost.then(() => {}), limit]);
         }
 
+        // A read waits for this scope: browsers may report an uncaptured error only after the mapping that follows.
         submit() {
-            if (this.encoder) {
-                this.device.queue.submit([this.encoder.finish()]);
+            const { device, encoder } = this;
+            if (encoder) {
                 this.encoder = undefined;
+                const checked = this.check("validation", () => device.queue.submit([encoder.finish()]));
+                checked.then((message) => message && this.lose(`error when submitting work: ${message}`));
             }
         }
 

@@ -201,6 +201,12 @@ def test_a_shader_that_does_not_compile_is_named(lost: Results) -> None:
     assert (found["cpu"], found["reset"], found["after"]) == ([2.0, 2.0, 2.0], "wgpu", [3.0, 3.0, 3.0])
 
 
+def test_a_dispatch_that_cannot_be_submitted_is_reported_by_the_next_read(lost: Results) -> None:
+    found = lost["oversized"]
+    assert (found["before"], found["reset"]) == ([2.0, 2.0, 2.0], "wgpu")
+    assert found["error"].startswith("DeviceError: tolist: wgpu was lost: error when submitting work: Dispatch ")
+
+
 def test_a_large_buffer_that_does_not_fit_is_tried_again_and_refused(lost: Results) -> None:
     found = lost["out of memory"]
     assert (found["total"], found["retries"]) == (1 << 22, 1)

@@ -1,5 +1,5 @@
-"""Makes the device fail: destroys it, gives it a shader that does not compile, and pretends that it has no memory left.
-Returns what test_webgpu.py compares. Ends with a device that works."""
+"""Makes the device fail: destroys it, gives it a shader that does not compile and a dispatch that is too large, and
+pretends that it has no memory left. Returns what test_webgpu.py compares. Ends with a device that works."""
 
 from __future__ import annotations
 
@@ -68,6 +68,25 @@ def miscompiled() -> dict[str, Any]:
     }
 
 
+OVERSIZE = """() => {
+    const { prototype } = GPUComputePassEncoder;
+    const { dispatchWorkgroups } = prototype;
+    prototype.dispatchWorkgroups = function () {
+        prototype.dispatchWorkgroups = dispatchWorkgroups;
+        this.dispatchWorkgroups(1 << 20);
+    };
+}"""
+
+
+def oversized() -> dict[str, Any]:
+    """Makes one dispatch larger than devices allow, which WebGPU finds when it is submitted."""
+    x = lw.ones(3).to("wgpu") + 1.0
+    before = x.tolist()
+    js.eval(OVERSIZE)()
+    y = x + x
+    return {"before": before, "error": said(y.tolist), "reset": lw.reset("wgpu").value}
+
+
 REFUSE = """(device, times) => {
     const pop = GPUDevice.prototype.popErrorScope;
     device.popErrorScope = async function () {
@@ -92,7 +111,12 @@ def out_of_memory() -> dict[str, Any]:
 
 
 async def results() -> dict[str, Any]:
-    return {"destroyed": await destroyed(), "miscompiled": miscompiled(), "out of memory": out_of_memory()}
+    return {
+        "destroyed": await destroyed(),
+        "miscompiled": miscompiled(),
+        "oversized": oversized(),
+        "out of memory": out_of_memory(),
+    }
 
 
 await results() if __name__ == "__main__" else None  # noqa: F704 (Pyodide runs programs with await at the top)
