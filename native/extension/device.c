@@ -256,16 +256,17 @@ int lw_upload(const lw_tensor *to, const void *from) {
 }
 
 int lw_download(void *to, const lw_operand *from) {
-    lw_storage *storage = from->tensor->storage;
+    const lw_storage *storage = from->tensor->storage;
     lw_device *device = storage->device;
-    if (lw_end_chain(device) < 0 || lw_settle(storage) < 0) {
+    lw_operand settled;
+    lw_borrow_operand(from, from->ndim, &settled);
+    if (lw_end_chain(device) < 0 || lw_settle_operand(&settled) < 0) {
         return -1;
     }
-    const char *data = from->data == (const char *)storage ? storage->data : from->data; /* see lw_settle_operand() */
     lw_flight *flight = device->flight;
     int64_t last = flight->last, written = storage->written; /* now, as other threads may launch while this one reads */
     device->counters[LW_READBACKS]++;
-    lw_status status = device->read(device, to, data, (size_t)(from->size * lw_item_size(from->dtype)));
+    lw_status status = device->read(device, to, settled.data, (size_t)(from->size * lw_item_size(from->dtype)));
     if (lw_check_device(device, status) < 0) {
         return -1;
     }
