@@ -1,4 +1,5 @@
 /* Launches of kernels whose layout is strided: LwLayout of webgpu/kinds/layout.wgsl. */
+#include "errors.h"
 #include "lanewise_operations.h"
 #include "lanewise_table.h"
 #include "math/double.h"
@@ -230,8 +231,9 @@ lw_status lw_webgpu_gather(lw_webgpu_launch *launch) {
     if (status != LW_OK) {
         return status;
     }
-    if (extent == 0) {
-        return lw_webgpu_refuse(launch, "expected an axis with at least one element, got an empty one");
+    if (extent == 0) { /* no index can be clamped */
+        lw_raise(LW_INDEX_ERROR, "expected an axis with at least one element, got an empty one");
+        return LW_INTERRUPTED; /* with an error set */
     }
     return plan->operation == &lw_operations[LW_OPERATION_put] ? record_put(launch, extent)
                                                                : record_elements(launch, lw_item_size(plan->dtype));

@@ -53,6 +53,15 @@ def test_take_from_everything(gpu: Runner, dtype: Any) -> None:
     np.testing.assert_array_equal(gpu.guarded("take", x.T.copy(), indices), x.T.ravel()[clamped(indices, 20)])
 
 
+def test_indices_of_an_empty_axis(gpu: Runner) -> None:
+    """They cannot be clamped, so they raise an error, of the class that the CPU raises."""
+    x, indices = on_gpu(np.zeros(0, np.float32)), on_gpu(np.array([2], np.int32))
+    with pytest.raises(lw.IndexOutOfRangeError, match="take: expected an axis with at least one element"):
+        lw.take(x, indices)
+    with pytest.raises(lw.IndexOutOfRangeError, match="setitem: index 2 is out of range for axis 0 of extent 0"):
+        x[indices] = 1
+
+
 @EVERY_SIZE
 @pytest.mark.parametrize("axis", [0, 1])
 def test_take_along_axis(gpu: Runner, axis: int, dtype: Any) -> None:
