@@ -16,7 +16,7 @@ from native import build, compiler
 from native.errors import BuildError
 from native.targets import TARGETS, Target
 from wasm import compress
-from wasm.comments import without_comments
+from wasm.comments import javascript_without_comments, without_comments
 
 __all__ = ["LanewiseBuildHook"]
 
@@ -61,12 +61,12 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # Exclude all Python files: _python_for_browsers() makes copies to pack instead. hatchling reads
+            # Exclude all of these files: _sources_for_browsers() makes copies to pack instead. hatchling reads
             # `exclude` only after this hook, when it collects files, so the change takes effect.
             config = self.build_config.target_config
             left_out = {*config.get("exclude", ()), *NOT_IN_BROWSERS}
-            config["exclude"] = [*left_out, "lanewise/**/*.py"]
-            files = files | _python_for_browsers(left_out)
+            config["exclude"] = [*left_out, "lanewise/**/*.py", "lanewise/**/*.js"]
+            files = files | _sources_for_browsers(left_out)
         if version == "editable":
             build.place(files, build.PACKAGE)
         else:
@@ -78,16 +78,20 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             compress.compress(Path(artifact_path))
 
 
-def _python_for_browsers(left_out: Collection[str]) -> build.Files:
-    """Writes the Python files that a web page uses, without what only developers read, and
-    returns them."""
+def _sources_for_browsers(left_out: Collection[str]) -> build.Files:
+    """Writes the Python and JavaScript files that a web page uses, without what only developers read, and returns
+    them."""
     files: build.Files = {}
-    for path in sorted(build.PACKAGE.rglob("*.py")):
+    for path in sorted([*build.PACKAGE.rglob("*.py"), *build.PACKAGE.rglob("*.js")]):
         name = path.relative_to(build.PACKAGE)
         if f"lanewise/{name.as_posix()}" not in left_out:
             copy = build.BUILD / "browser" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            text = without_comments(path.read_text(encoding="utf-8"), keep_first=name == Path("__init__.py"))
+            text = path.read_text(encoding="utf-8")
+            if path.suffix == ".js":
+                text = javascript_without_comments(text)
+            else:
+                text = without_comments(text, keep_first=name == Path("__init__.py"))
             copy.write_text(text, encoding="utf-8")
             files[name.as_posix()] = copy
     return files

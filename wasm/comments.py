@@ -1,15 +1,16 @@
-"""Removes what only developers read from the Python files of the wheel for Pyodide, which makes the wheel that a page
-downloads 12 KB smaller: comments, and the docstrings of modules and of private functions and classes. Other docstrings
-and line numbers stay, so help() and tracebacks read the same."""
+"""Removes what only developers read from the Python and JavaScript files of the wheel for Pyodide, which makes the
+wheel that a page downloads 13 KB smaller: comments, and the docstrings of modules and of private functions and classes.
+Other docstrings and line numbers stay, so help() and tracebacks read the same."""
 
 from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 
-__all__ = ["without_comments"]
+__all__ = ["javascript_without_comments", "without_comments"]
 
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -29,6 +30,12 @@ def without_comments(source: str, *, keep_first: bool = False) -> str:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column].rstrip() + "\n"
     return "".join(lines)
+
+
+def javascript_without_comments(source: str) -> str:
+    """Returns JavaScript without comments that begin a line, or follow a bracket, comma or semicolon; with the same
+    number of lines. No string may have two slashes after one of these."""
+    return re.sub(r"(^|[;,(){}[\]]) *//.*$", r"\1", source, flags=re.MULTILINE)
 
 
 def _docstrings(node: Definition, *, is_private: bool) -> Iterator[ast.stmt]:
