@@ -1,6 +1,6 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py and promotion.py measure the times; selection.py reads at import which backends AUTO uses. Each field of the
+tuning.py, promotion.py and tiles.py measure; selection.py reads at import which backends AUTO uses. Each field of the
 file is checked. A file without the expected form is ignored with a warning, and the import continues.
 """
 
@@ -40,8 +40,8 @@ class GpuTimes(NamedTuple):
 
     `opening` is the time to open the GPU, `latency` that of a call on one element with its copies, `upload` and
     `download` those of copying a byte. `rates` has, for one operation of each kind that a GPU may run faster, the time
-    on the CPU with `threads` threads and the time on the GPU, both divided by the time in the contract. `tiles` has the
-    names of the fastest tiles for products of 512 x 512 elements, 1024 x 1024 and so on.
+    on the CPU with `threads` threads and the time on the GPU, both divided by the time in the contract. `tiles` has,
+    for matmul and linear, the names of the fastest tiles for products of 512 x 512 elements, 1024 x 1024 and so on.
     """
 
     backend: Backend

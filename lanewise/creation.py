@@ -248,12 +248,13 @@ _stream = _Stream()
 
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
     """Returns a tensor from anything that holds numbers, sharing its memory if possible unless `copy` is true."""
-    chosen, copies = None if dtype is None else as_dtype(dtype), _to_copies(copy)
-    reader = None if device is None or isinstance(obj, Tensor) else "cpu"
-    return placement.place(placement.call_on(reader, _from_object, obj, chosen, copies), device, copies)
+    chosen, copies = None if dtype is None else as_dtype(dtype), _parse_copy(copy)
+    # reads on the CPU, so that no use_backend() moves the data before it goes to `device`
+    reading_device = None if device is None or isinstance(obj, Tensor) else "cpu"
+    return placement.place(placement.call_on(reading_device, _from_object, obj, chosen, copies), device, copies)
 
 
-def _to_copies(copy: Any) -> bool | None:
+def _parse_copy(copy: Any) -> bool | None:
     try:
         return _COPY[copy]
     except (KeyError, TypeError):
@@ -306,7 +307,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 def _shared(obj: Any, copy: bool | None) -> Any:
     """Returns a tensor that shares the memory of `obj`, or `obj` as a NumPy array if Lanewise lacks its dtype."""
     try:
-        return from_dlpack(obj, copy=None if copy else copy)
+        return from_dlpack(obj, copy=False if copy is False else None)  # asarray() copies if `copy` is true
     except DTypeError:
         try:
             return obj.__array__()
@@ -340,7 +341,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise ArgumentTypeError(f"expected an object with __dlpack__, got {describe_type(x)}; use asarray")
-    copies = _to_copies(copy)
+    copies = _parse_copy(copy)
     kind, index = x.__dlpack_device__()
     if kind != _DLPACK_CPU:
         raise BackendError(

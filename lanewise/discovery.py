@@ -75,8 +75,10 @@ def best_available_backend() -> Backend:
 def free_memory_of(backend: Backend, device: DeviceInfo | None = None) -> int | None:
     """Returns the free memory (total if free is unknown) of a device of a backend, of its first if `device` is None;
     None if both are unknown."""
-    devices = (device,) if device else registry.devices(backend)[:1]
-    return next((each.total_memory if each.free_memory is None else each.free_memory for each in devices), 0) or None
+    device = device or next(iter(registry.devices(backend)), None)
+    if device is None:
+        return None
+    return (device.total_memory or None) if device.free_memory is None else device.free_memory
 
 
 def backend_summary() -> str:

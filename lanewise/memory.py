@@ -29,7 +29,8 @@ def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
 
     `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
     other libraries does not count; requests under 64 bytes count as 64, others as up to a quarter more. `cached_bytes`
-    are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
+    are freed blocks kept for reuse, at most `cache_limit_bytes`, which set_cache_limit() changes for the CPU only;
+    `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
     `uploads` and `readbacks` count the copies from the CPU to the device, and back; `dispatches` counts the
     kernels that WebGPU was given to run, and `submissions` the batches in which it was. `chains_compiled` counts the

@@ -130,12 +130,12 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
     import numpy
 
     if copy is False and backend_of(self._backend_name).is_gpu:
-        raise ArgumentError("expected a tensor on the CPU with copy=False, got one on a GPU; leave copy out")
+        raise ArgumentError("expected a tensor on the CPU with copy=False, got one on a GPU; leave out copy")
     shared = numpy.asarray(memoryview(self))
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
-        raise ArgumentError(f"expected dtype {self.dtype} with copy=False, got {dtype}; leave copy out")
+        raise ArgumentError(f"expected dtype {self.dtype} with copy=False, got {dtype}; leave out copy")
     return shared.astype(dtype)
 
 

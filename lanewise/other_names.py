@@ -92,7 +92,9 @@ HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",
-    "cpu cuda detach requires_grad": "tensors are on the CPU and have no gradients: leave it out",
+    "cpu": 'use to("cpu")',
+    "cuda": 'use to("gpu")',
+    "detach requires_grad": "tensors have no gradients: leave it out",
     "dim": "use ndim",
     "double float half int long type": "use astype",
     "expand": "use broadcast_to(x, shape)",
@@ -142,4 +144,8 @@ def _hint(name: str) -> str:
         return f"; it is called {FUNCTIONS[name]} here"
     if name in HINTS:
         return f"; {HINTS[name]}"
-    return f"; use numpy.{name} on x.numpy(), which shares its memory" if name in _NUMPY_ONLY.split() else ""
+    return (
+        f"; use numpy.{name} on x.numpy(), which shares the memory of a tensor on the CPU"
+        if name in _NUMPY_ONLY.split()
+        else ""
+    )

@@ -29,7 +29,7 @@ def _device_at(place: str) -> str:
 
 def move(tensor: Tensor, place: str) -> Tensor:
     """Returns the tensor, committed to `place`: a CPU backend or a device of a GPU backend that is open. Returns the
-    tensor itself if it already is, and copies nothing on the device where it is."""
+    tensor itself if it is committed there already, and a tensor with the same memory if it is on that device."""
     if tensor.is_committed and tensor._backend_name == place:
         return tensor
     return tensor._place_on(str(place))
@@ -59,5 +59,5 @@ def call_on(device: Any, function: Callable[..., Tensor], *arguments: Any) -> Te
 
 
 def _open(device: Any) -> str:
-    """Opens a device. Computing on "cpu" needs no other backend than the one that this thread uses on the CPU."""
+    """Opens a device. For "cpu", returns the CPU backend that this thread uses."""
     return _ext.host_backend() if device == "cpu" else selection.open_place(device)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from lanewise import _ext, calibration, placement, registry, selection, threads, tiles
 from lanewise.backend import GPU_BACKENDS, Backend, backend_of, place_of
-from lanewise.calibration import GpuTimes
+from lanewise.calibration import TILED, GpuTimes
 from lanewise.errors import LanewiseError
 
 __all__ = ["least_product", "measured", "open_promoted", "summary"]
@@ -59,7 +59,7 @@ def _measured_on(gpu: str, host: Backend, opening: float) -> GpuTimes:
     def wait(_: object) -> None:
         _ext.synchronize(gpu)
 
-    fastest = tiles.measured(gpu)
+    fastest = tiles.measured(device) if backend is Backend.WGPU else dict.fromkeys(TILED, ())
     element, block = (placement.move(_ext.rand((size,), seed=0), host) for size in (1, COPIED_BYTES // 4))
     moved = placement.move(block, gpu)
     contestants = [
@@ -102,15 +102,16 @@ def open_promoted(is_due: bool) -> str | None:
         measured_on = [each for each in found if (each.name, each.driver) == (times.adapter, times.driver)]
         if measured_on and (is_due or measured_on[0].index in registry.open_numbers(times.backend)):
             return registry.ensure_open(times.backend, measured_on[0])
+        if not is_due:
+            return None
         reason = registry.missing(times.backend) or f"the devices are now {', '.join(map(str, found))}"
     except LanewiseError as error:
         reason = str(error)
-    if is_due:
-        with suppress(RuntimeWarning):  # with -W error, the call must still succeed
-            calibration.warn(
-                f"lanewise: calls stay on the CPU, and do not move to {times.adapter}, which lw.calibrate() measured: "
-                f"{reason}; measure again, or remove the measurement with lw.reset_calibration()"
-            )
+    with suppress(RuntimeWarning):  # with -W error, the call must still succeed
+        calibration.warn(
+            f"lanewise: calls stay on the CPU, and do not move to {times.adapter}, which lw.calibrate() measured: "
+            f"{reason}; measure again, or remove the measurement with lw.reset_calibration()"
+        )
     return None
 
 

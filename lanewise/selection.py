@@ -70,12 +70,11 @@ def _initialize() -> None:
 def follow(result: Calibration | None) -> None:
     """Makes AUTO use a calibration's order, or lw.Backend's if `result` is None. The user's choices stay in effect."""
     _set_calibration(result)
-    if numbers := registry.open_numbers(Backend.WGPU):
+    if registry.is_open(Backend.WGPU):
         from lanewise import tiles
 
-        found = registry.devices(Backend.WGPU)
-        for number in numbers:
-            tiles.choose(place_of(Backend.WGPU, number), found[number])
+        for device in registry.devices(Backend.WGPU):
+            tiles.choose(device)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
     else:
@@ -288,8 +287,8 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """
     global _priority, _is_named
     if not is_ordered(backends):
-        name = backends if isinstance(backends, str) else "auto"
-        raise ArgumentTypeError(f'expected a list of names, got {describe(backends)}; write ["{name}"]')
+        example = f'["{backends}"]' if isinstance(backends, str) else '["auto"] for the default order'
+        raise ArgumentTypeError(f"expected a list of names in order, got {describe(backends)}; write {example}")
     order: dict[Backend, None] = {}
     for name in backends:
         request = parse_backend(name)

@@ -1,7 +1,7 @@
 """The tiles of matrix products on a GPU. lw.calibrate() measures which size is the fastest, and its file keeps that.
 
-It depends on what WebGPU does not tell: the GPU's registers, workgroup memory and number of cores, and its compiler. On
-an NVIDIA H200, each of three sizes is the fastest for some products, by up to a tenth.
+Which one is depends on registers, the number of cores and the compiler, which WebGPU does not report. On an NVIDIA H200
+it is 64x128 for square matrices of 1024 and 4096 rows, 128x256 for 2048, and there 128x128 if B is transposed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from lanewise import _ext, placement, selection
+from lanewise.backend import Backend, place_of
 from lanewise.calibration import TILED
 from lanewise.devices import DeviceInfo
+from lanewise.errors import OutOfMemoryError
 
 __all__ = ["choose", "measured"]
 
@@ -23,10 +25,12 @@ SAMPLE_SECONDS: Final = 0.01
 WARM_SECONDS: Final = 0.03
 
 
-def measured(gpu: str) -> dict[str, tuple[str, ...]]:
-    """Returns the names of the fastest tiles for products of EDGES rows, for each operation in TILED: matmul multiplies
-    by the rows of a matrix, linear by its columns. Makes the open GPU, given by its place, use the default tiles."""
+def measured(device: DeviceInfo) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the fastest tiles on an open device of WebGPU for products of EDGES rows, for each operation
+    in TILED: matmul reads the rows of B, linear its columns. Leaves out sizes for which the device has no memory."""
     from lanewise.timing import Contestant, measure
+
+    gpu = place_of(Backend.WGPU, device.index)
 
     def wait(_: object) -> None:
         _ext.synchronize(gpu)
@@ -53,16 +57,18 @@ def measured(gpu: str) -> dict[str, tuple[str, ...]]:
                 slowest = max(slowest, *(timing.minimum for timing in timings))
             if slowest > MAX_SECONDS * 1e9:
                 break
+    except OutOfMemoryError:
+        pass  # the largest matrices are too large for this GPU
     finally:
-        _ext.choose_tiles(gpu, (), ())
+        choose(device)
     return {name: tuple(tiles) for name, tiles in found.items()}
 
 
-def choose(gpu: str, device: DeviceInfo) -> None:
-    """Makes an open GPU, given by its place, use the tiles that were measured on such an adapter and driver, or the
-    default ones."""
+def choose(device: DeviceInfo) -> None:
+    """Makes an open device of WebGPU use the tiles that were measured on this adapter and driver, or the default."""
     calibration = selection.calibration_in_use()
     times = calibration.gpu if calibration else None
-    is_measured = times and (times.adapter, times.driver) == (device.name, device.driver)
+    is_measured = times and (times.backend, times.adapter, times.driver) == (Backend.WGPU, device.name, device.driver)
     tiles = times.tiles if times and is_measured else {}
-    _ext.choose_tiles(gpu, *(tuple(map(_ext.tile_names().index, tiles.get(name, ()))) for name in TILED))
+    numbers = (tuple(map(_ext.tile_names().index, tiles.get(name, ()))) for name in TILED)
+    _ext.choose_tiles(place_of(Backend.WGPU, device.index), *numbers)

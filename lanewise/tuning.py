@@ -46,7 +46,8 @@ def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
     If there is a GPU, also measures how large calls have to be to take less time there, including the copies of the
-    operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs.
+    operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs. And
+    measures which tiles of matrix products are the fastest on it, which it uses from then on.
 
     This takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result for later processes that have the same processor, operating system and version

@@ -45,7 +45,9 @@ def emit_table(contracts: tuple[Contract, ...], modules: Mapping[str, str]) -> d
             vectors = int("fn vectors(" in text or "fn tiles(" in text)
             rows.append(f"    [LW_KERNEL_{name}] = {{1, {facts['scratch_bytes']}, {vectors}}},")
     table = "\n".join(rows)
-    tiles = "\n".join(f'    {{"{each.name}", {each.rows}, {each.columns}, {each.invocations}}},' for each in TILES)
+    tiles = "\n".join(
+        f'    {{"{each.name}", {each.rows}, {each.columns}, {each.invocations}, {each.bytes}}},' for each in TILES
+    )
     return {
         "lanewise_shaders.c": f"""\
 /* Which kernels have a WGSL module, facts about it, and the tiles of products. Generated from contracts/ and webgpu/ by

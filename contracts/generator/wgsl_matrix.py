@@ -1,4 +1,4 @@
-"""Returns the WGSL modules of matrix products, with entry points for tiles of several sizes."""
+"""Makes the WGSL modules of matrix products, with entry points for tiles of several sizes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ __all__ = ["TILES", "Tile", "declarations", "matrix"]
 
 ROWS = 8  # that an invocation computes
 DEPTH = 8  # extent of a strip along k
+STRIPS = 2  # in workgroup memory
+VECTOR_BYTES = 16
+GUARANTEED_BYTES = 16384  # memory that a workgroup has on any device
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,15 @@ class Tile:
 
     rows: int
     columns: int
-    vectors: int = 2  # of four columns, that an invocation computes
+    column_vectors: int = 2  # that an invocation computes, of four columns each
+
+    def __post_init__(self) -> None:
+        loads = [DEPTH * extent // 4 / self.invocations for extent in (self.rows, self.columns)]
+        if self.invocations > 256 or not set(loads) <= {1, 2}:
+            raise ValueError(
+                f"tile {self.name}: expected at most 256 invocations, which load one or two vectors of each strip, got "
+                f"{self.invocations}, which load {loads[0]:g} and {loads[1]:g}"
+            )
 
     @property
     def name(self) -> str:
@@ -29,29 +40,41 @@ class Tile:
     @property
     def across(self) -> int:
         """Invocations along the columns."""
-        return self.columns // (4 * self.vectors)
+        return self.columns // (4 * self.column_vectors)
 
     @property
     def invocations(self) -> int:
         return self.rows // ROWS * self.across
 
-    def numbers(self) -> dict[str, str | int]:
-        """Returns the numbers in its templates."""
+    @property
+    def pitches(self) -> tuple[int, int]:
+        """Vectors of a row of a strip of A, and of B, with one more than there are."""
+        return self.rows // 4 + 1, self.columns // 4 + 1
+
+    @property
+    def bytes(self) -> int:
+        """Workgroup memory."""
+        return sum(self.pitches) * DEPTH * STRIPS * VECTOR_BYTES
+
+    def substitutions(self) -> dict[str, str | int]:
+        """Returns what its templates have in place of names."""
         return {
             "tile": self.name,
             "rows": self.rows,
             "columns": self.columns,
-            "team": self.invocations,
+            "invocations": self.invocations,
             "across": self.across,
             "a_quarter": self.rows // 4,
             "b_quarter": self.columns // 4,
-            "a_pitch": self.rows // 4 + 1,
-            "b_pitch": self.columns // 4 + 1,
+            "a_pitch": self.pitches[0],
+            "b_pitch": self.pitches[1],
         }
 
 
 # The first one is used where lw.calibrate() has not measured which one is the fastest.
 TILES = (Tile(64, 128), Tile(64, 64), Tile(128, 128), Tile(128, 256, 4))
+if TILES[0].bytes > GUARANTEED_BYTES:
+    raise ValueError(f"expected a first tile with at most {GUARANTEED_BYTES} bytes, got {TILES[0].bytes}")
 
 
 def matrix(module: Module) -> str:
@@ -70,7 +93,7 @@ def matrix(module: Module) -> str:
         "@group(0) @binding(0) var<storage, read> a_vectors: array<vec4<f32>>;",
         "@group(0) @binding(1) var<storage, read> b_vectors: array<vec4<f32>>;",
         _tiles(module),
-        *(Template(read_template("matrix_tile_entries")).substitute(tile.numbers()) for tile in TILES),
+        *(Template(read_template("matrix_tile_entries")).substitute(tile.substitutions()) for tile in TILES),
         _dots(module, finished),
         _columns(module, finished),
     ]
@@ -78,11 +101,11 @@ def matrix(module: Module) -> str:
 
 
 def _dots(module: Module, finished: str) -> str:
-    """Returns the entry points for few rows or columns, of matrices whose elements are near each other along k."""
+    """Returns the entry points for few rows or columns, of matrices that are read along k."""
     template = read_template("matrix_dots")
     loads, adds = [], []
     for j in range(8):
-        place = f"4u * (i + {j}u * team)"
+        place = f"4u * (i + {j}u * size)"
         loads.append(f"let a{j} = lw_vector_of_a(a + {place} * a_step, a_others);")
         adds.append(f"sum{j % 2} += a{j} * lw_vector_of_b(b + {place} * b_step, b_others);")
     return Template(template).substitute(
@@ -91,7 +114,7 @@ def _dots(module: Module, finished: str) -> str:
 
 
 def _columns(module: Module, finished: str) -> str:
-    """Returns the entry point for few rows of A, and a B whose elements are near each other along n."""
+    """Returns the entry point for few rows of A, and a B that is read along n."""
     template = read_template("matrix_columns")
 
     def sums(count: int) -> str:
@@ -134,51 +157,54 @@ def _tiles(module: Module) -> str:
 def declarations(tile: Tile) -> str:
     """Returns what the entry points for tiles of one size use, in all modules. The steps along k are written out."""
     margin = "\n" + 8 * " "  # so that a brace ends a declaration only where it does in the template
-    registers = [(row, j) for row in range(ROWS) for j in range(tile.vectors)]
+    registers = [(row, j) for row in range(ROWS) for j in range(tile.column_vectors)]
     loads = []  # the vector of a strip, the expression that loads it, and where its elements are along k
-    put: list[str] = []  # $ is the strip
     for letter, extent in (("a", tile.rows), ("b", tile.columns)):
-        quarter, strip = extent // 4, f"lw_strips_{letter}_{tile.name}[$]"
-        along_k, along_rows = [], []
+        quarter = extent // 4
         for j in range(DEPTH * quarter // tile.invocations):
             place = f"{letter}_at + {letter}.second" if j else f"{letter}_at"
             step = tile.invocations // quarter * j
-            loads.append(
-                (
-                    f"{letter}{j}",
-                    f"lw_vector_of_{letter}({place}, {letter}.others)",
-                    f"select(vec4<u32>(t / {quarter}u + {step}u), along, {letter}_is_along_k)",
-                )
-            )
-            group = f"t / 8u + {tile.invocations // 8 * j}u"
-            along_k += [f"{strip}[t % 2u * 4u + {c}u][{group}][t / 2u % 4u] = {letter}{j}[{c}];" for c in range(4)]
-            along_rows.append(f"{strip}[t / {quarter}u + {step}u][t % {quarter}u] = {letter}{j};")
-        put += [f"if ({letter}_is_along_k) {{", *along_k, "} else {", *along_rows, "}"]
+            along_k = f"select(vec4<u32>(t / {quarter}u + {step}u), along, {letter}_is_along_k)"
+            loads.append((f"{letter}{j}", f"lw_vector_of_{letter}({place}, {letter}.others)", along_k))
+
+    def put(number: int) -> str:
+        """Returns the lines that put the vectors into a strip, transposed if they are along k."""
+        lines = []
+        for letter, extent in (("a", tile.rows), ("b", tile.columns)):
+            quarter, strip = extent // 4, f"lw_strips_{letter}_{tile.name}[{number}]"
+            along_k, along_rows = [], []
+            for j in range(DEPTH * quarter // tile.invocations):
+                group = f"t / 8u + {tile.invocations // 8 * j}u"
+                row = f"t / {quarter}u + {tile.invocations // quarter * j}u"
+                along_k += [f"{strip}[t % 2u * 4u + {c}u][{group}][t / 2u % 4u] = {letter}{j}[{c}];" for c in range(4)]
+                along_rows.append(f"{strip}[{row}][t % {quarter}u] = {letter}{j};")
+            lines += [f"if ({letter}_is_along_k) {{", *along_k, "} else {", *along_rows, "}"]
+        return margin.join(lines)
 
     def multiply(strip: int) -> str:
         rows = ["y", f"y + {tile.rows // 8}u"]
-        columns = [f"x + {tile.across * j}u" for j in range(tile.vectors)]
+        columns = [f"x + {tile.across * j}u" for j in range(tile.column_vectors)]
         strips = f"lw_strips_$_{tile.name}[{strip}]"
         return margin.join(multiply_strips(rows, columns, lambda row, j: f"c.r{row}_{j}", DEPTH, strips))
 
-    def store(call: str) -> str:
+    def store(function: str, first: str) -> str:
+        places = {(row, j): (row % 4 + row // 4 * tile.rows // 2, 4 * tile.across * j) for row, j in registers}
         return margin.join(
-            f"{call}, row + {row % 4 + row // 4 * tile.rows // 2}u, column + {4 * tile.across * j}u, c.r{row}_{j});"
-            for row, j in registers
+            f"{function}({first}, row + {y}u, column + {x}u, c.r{row}_{j});" for (row, j), (y, x) in places.items()
         )
 
     return Template(read_template("matrix_tile")).substitute(
-        tile.numbers(),
+        tile.substitutions(),
         registers=margin.join(f"r{row}_{j}: vec4<f32>," for row, j in registers),
         load_first=margin.join(
             f"var {name} = select(vec4<f32>(), {load}, {along} < vec4<u32>(first));" for name, load, along in loads
         ),
         load_if_there=margin.join(f"{name} = select(vec4<f32>(), {load}, is_there);" for name, load, _ in loads),
         load=margin.join(f"{name} = {load};" for name, load, _ in loads),
-        put_0=margin.join(put).replace("$", "0"),
-        put_1=margin.join(put).replace("$", "1"),
+        put_0=put(0),
+        put_1=put(1),
         multiply_0=multiply(0),
         multiply_1=multiply(1),
-        store_rows=store("lw_store_four(base"),
-        store_parts=store("lw_store_part(i"),
+        store_rows=store("lw_store_four", "base"),
+        store_parts=store("lw_store_part", "i"),
     )

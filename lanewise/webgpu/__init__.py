@@ -6,7 +6,7 @@ to a player (native/extension/recorder.c).
     browser.py     the adapter of a web page, and the player on it; player.js is its part in JavaScript
     shaders.py     reads the generated WGSL and its metadata
     chains.py      makes the WGSL of a chain of elementwise kernels
-    compiling.py   which kernels a driver can compile, and the note that it compiles some
+    compiling.py   which kernels a driver can compile, and the log message while it compiles
 
 The sources of the shaders are in webgpu/ of the repository; the build puts the generated modules in lanewise/_lib.
 """

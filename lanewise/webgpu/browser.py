@@ -152,6 +152,7 @@ class Player:
         self.lock = _NoLock()
         self._page = page
         self.max_groups = int(page.maxGroups)
+        self.max_workgroup_bytes = int(page.maxWorkgroupBytes)
         self.max_buffer = min(int(page.maxBuffer) // 16 * 16, MAX_BUFFER)
         self.compiles_tiles = compiling.compiles_tiles(_adapter.name if _adapter else "")
 

@@ -76,11 +76,12 @@ class Player:
         self._name: str = adapter.info["device"]
         self._compiling = 0.0  # seconds that creating pipelines took since the last read
         limits = adapter.limits
-        names = ("max-buffer-size", "max-storage-buffer-binding-size")
+        names = ("max-buffer-size", "max-storage-buffer-binding-size", "max-compute-workgroup-storage-size")
         with self._translated(f"opening {self._name}"):
             self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
         self.max_groups: int = self._device.limits["max-compute-workgroups-per-dimension"]
-        self.max_buffer: int = min(limits[name] for name in names) // 16 * 16  # whole vectors
+        self.max_buffer: int = min(limits[name] for name in names[:2]) // 16 * 16  # whole vectors
+        self.max_workgroup_bytes: int = self._device.limits["max-compute-workgroup-storage-size"]
         # Lavapipe silently ends the loops of an invocation after this many rounds. 0 means no limit.
         self.max_rounds = 1 << 16 if "llvmpipe" in self._name else 0
         self.compiles_tiles = compiling.compiles_tiles(self._name)

@@ -36,6 +36,7 @@
             this.device = device;
             this.lost = ""; // why the device is lost, "" while it is not
             this.maxGroups = device.limits.maxComputeWorkgroupsPerDimension;
+            this.maxWorkgroupBytes = device.limits.maxComputeWorkgroupStorageSize;
             this.maxBuffer = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
             this.buffers = new Map();
             this.kernels = new Map();
@@ -372,8 +373,8 @@
             if (!adapter) {
                 throw new Error("the browser has no adapter any more");
             }
-            const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
-            const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize };
+            const { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize } = adapter.limits;
+            const requiredLimits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeWorkgroupStorageSize };
             return new Player(await adapter.requestDevice({ requiredLimits }));
         },
     };

@@ -61,10 +61,10 @@ def open(device: DeviceInfo | None) -> None:
         return
     place = place_of(Backend.WGPU, number)
     _ext.open_webgpu(place, player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
-    tiles.choose(place, device or devices()[0])
     if before:
         before.close()
     _players[number] = player
+    tiles.choose(device or devices()[0])
 
 
 def is_pending() -> bool:

@@ -154,6 +154,7 @@ static int linear(lw_plan *plan) {
     }
     if (x->contiguous && x->ndim > 1) {
         layout->m = size / layout->n;
+        layout->row_strides[0] = layout->k * lw_item_size(x->dtype); /* that of an axis of extent 1 is arbitrary */
     } else {
         layout->batch_ndim = x->ndim > 2 ? x->ndim - 2 : 0;
         for (int axis = 0; axis < layout->batch_ndim; axis++) {

@@ -23,6 +23,7 @@ typedef struct rate {
 } rate;
 
 int lw_promotes;
+static int measurement_count; /* calls of set_promotion() */
 
 static struct {
     int threads;             /* with more, the CPU is faster than measured */
@@ -30,9 +31,9 @@ static struct {
     double latency;          /* nanoseconds, of a call with one element, and its copies */
     double upload, download; /* nanoseconds per byte */
     rate rates[LW_KIND_COUNT];
-    double missed; /* nanoseconds that earlier calls would have saved on the GPU */
-    int backend;   /* that of the GPU that was measured, once it is open; or -1 */
-    int others;    /* number of open devices when it was not among them */
+    double missed;    /* nanoseconds that earlier calls would have saved on the GPU */
+    int backend;      /* that of the GPU that was measured, once it is open; or -1 */
+    int devices_seen; /* open devices when the GPU was last looked for; one more is a reason to look again */
 } promotion;
 
 static int threads(void) {
@@ -72,23 +73,26 @@ static int count_open_devices(void) {
     return count;
 }
 
-/* Finds the backend of the GPU that was measured, if it is open. Unless it is, Python opens it if `is_due`. Returns -1
- * with an error set after Ctrl-C. */
+/* Sets promotion.backend to that of the measured GPU, if it is open, or if Python opens it because that `is_due`.
+ * Returns -1 with an error set after Ctrl-C. */
 static int find_gpu(int is_due) {
+    int measurement = measurement_count;
     lw_promotes = 0; /* for calls that are made meanwhile */
     PyObject *due = PyBool_FromLong(is_due), *name = lw_call_hook("open_promoted", NULL, due, NULL, NULL);
     Py_DECREF(due);
     const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    promotion.backend = text ? lw_find_backend(text) : -1;
+    int backend = text ? lw_find_backend(text) : -1;
+    int is_interrupted = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception);
     Py_XDECREF(name);
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) {
-        lw_promotes = 1;
-        return -1;
+    if (measurement == measurement_count) { /* otherwise, another thread has called set_promotion() meanwhile */
+        promotion.backend = backend;
+        promotion.devices_seen = count_open_devices();
+        lw_promotes = backend >= 0 || !is_due || is_interrupted;
     }
-    lw_promotes = promotion.backend >= 0 || !is_due;
-    promotion.others = count_open_devices();
-    PyErr_Clear();
-    return 0;
+    if (!is_interrupted) {
+        PyErr_Clear();
+    }
+    return is_interrupted ? -1 : 0;
 }
 
 int lw_promoted_backend(const lw_plan *plan) {
@@ -99,7 +103,7 @@ int lw_promoted_backend(const lw_plan *plan) {
     }
     promotion.missed += times.host - times.gpu;
     int is_due = promotion.missed > promotion.opening;
-    if (promotion.backend < 0 && (is_due || count_open_devices() > promotion.others) && find_gpu(is_due) < 0) {
+    if (promotion.backend < 0 && (is_due || count_open_devices() > promotion.devices_seen) && find_gpu(is_due) < 0) {
         return LW_PROMOTION_INTERRUPTED;
     }
     return promotion.backend;
@@ -131,6 +135,7 @@ static int set_rate(PyObject *row) {
 static PyObject *set_promotion(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     lw_promotes = 0;
+    measurement_count++;
     if (count == 0) {
         return Py_NewRef(Py_None);
     }

@@ -76,9 +76,11 @@ lw_recorder *lw_recorder_new(PyObject *player, const lw_limits *limits) {
     recorder->lock = lock;
     recorder->limits = *limits;
     recorder->limits.tiles = 1;
+    recorder->limits.workgroup_bytes = 16384;
     recorder->batch = 1; /* no block has been used yet */
     if (read_optional(player, "max_rounds", &recorder->limits.rounds) < 0 ||
-        read_optional(player, "compiles_tiles", &recorder->limits.tiles) < 0) {
+        read_optional(player, "compiles_tiles", &recorder->limits.tiles) < 0 ||
+        read_optional(player, "max_workgroup_bytes", &recorder->limits.workgroup_bytes) < 0) {
         lw_recorder_free(recorder);
         return NULL;
     }
@@ -230,10 +232,11 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
     size_t left = limits->budget > recorder->allocated ? limits->budget - recorder->allocated : 0;
     if (limits->budget && bytes > left) {
         char message[256];
-        snprintf(message, sizeof message,
-                 "it may use %llu bytes, of which %llu are in use (LANEWISE_WGPU_MEMORY sets this limit; by default, "
-                 "it is the memory that the adapter shares with the CPU)",
-                 (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
+        snprintf(
+            message, sizeof message,
+            "it may use %llu bytes, of which %llu are in use (the limit is LANEWISE_WGPU_MEMORY, or by default the "
+            "memory that the adapter shares with the CPU)",
+            (unsigned long long)limits->budget, (unsigned long long)recorder->allocated);
         return fail(recorder, LW_NO_MEMORY, message);
     }
     if (recorder->count == 0 && recorder->released_count && lw_recorder_flush(device) != LW_OK) {

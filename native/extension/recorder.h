@@ -52,6 +52,7 @@ typedef struct lw_limits {
     int64_t cache;   /* bytes of freed buffers that are kept */
     int64_t rounds;  /* of all loops of an invocation together, from the player's max_rounds; 0 without a limit */
     int64_t tiles;   /* whether kernels for tiles may run, from the player's compiles_tiles, 1 if it has none */
+    int64_t workgroup_bytes; /* memory of a workgroup, from max_workgroup_bytes; without, what WebGPU guarantees */
 } lw_limits;
 
 typedef struct lw_known_chain lw_known_chain;

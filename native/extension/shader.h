@@ -14,6 +14,7 @@ typedef struct lw_shader {
 typedef struct lw_tile {
     const char *name; /* as in those of its entry points, "64x128" */
     uint16_t rows, columns, invocations;
+    uint16_t bytes; /* of workgroup memory */
 } lw_tile;
 
 LW_HIDDEN const lw_shader lw_shaders[]; /* indexed like lw_kernels */

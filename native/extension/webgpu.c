@@ -119,19 +119,21 @@ static int read_tiles(PyObject *numbers, uint8_t tiles[LW_TILED_SIZES]) {
     return size <= LW_TILED_SIZES ? (int)size : -1;
 }
 
-/* choose_tiles(device, rows, columns): makes products on a device use these tiles, numbers in tile_names(), if the rows
- * of B are contiguous, and if its columns are. Has no effect on a device that is not open, or not WebGPU's. */
+/* choose_tiles(device, row_major, column_major): makes products on a device use these tiles, numbers in tile_names(),
+ * if the rows of B are contiguous, and if its columns are. Has no effect on a device that is not open, or is not
+ * WebGPU's. */
 static PyObject *choose_tiles(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     const char *name = count == 3 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     int backend = name ? lw_find_backend(name) : -1, counts[2];
-    uint8_t tiles[2][LW_TILED_SIZES];
+    uint8_t tiles[2][LW_TILED_SIZES] = {{0}};
     for (int i = 0; i < 2; i++) {
         counts[i] = backend >= 0 ? read_tiles(arguments[i + 1], tiles[i]) : -1;
     }
     if (counts[0] < 0 || counts[1] < 0) {
         PyErr_Clear();
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (device, rows, columns), a device and tuples of numbers");
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                        "expected (device, row_major, column_major), a device and tuples of numbers");
     }
     lw_device *device = lw_devices[backend];
     if (device && device->launch == launch_plan) {

@@ -7,22 +7,25 @@
 #include <string.h>
 
 enum {
-    STRIP = 16,               /* parts of k are multiples of it */
+    PART_MULTIPLE = 16,       /* parts of k are multiples of it, so that they start at whole vectors and strips */
     BLOCK = 64,               /* rows and columns that a workgroup of `main` computes */
-    SKINNY = 4,               /* rows or columns for which tiles would be mostly empty */
+    THIN = 4,                 /* rows or columns for which tiles would be mostly empty */
     MIN_DEPTH = 128,          /* of a part of k: with less, adding the parts costs more than it gains */
-    MAX_DEPTH = 1 << 15,      /* lavapipe ends loops after 2^16 rounds of an invocation */
-    BUSY_GROUPS = 384,        /* workgroups that keep a GPU busy, of 128 invocations or more; with fewer, k is split */
+    MAX_DEPTH = 1 << 15,      /* of a part of k: lavapipe ends loops after 2^16 rounds of an invocation */
+    BUSY_GROUPS = 384,        /* workgroups of 128 invocations that keep a GPU busy; with fewer, k is split */
     COLUMNS = 32,             /* of C, that a workgroup of `columns` computes */
     MIN_DOT_DEPTH = 1 << 13,  /* of a part of a dot product */
     MAX_DOT_DEPTH = 1 << 26,  /* 2^15 rounds of an invocation */
     BUSY_DOTS = 2048,         /* dot products that keep a GPU busy */
-    SMALLEST_TILED = 1 << 18, /* elements of the first product for which a tile is chosen; the next has four times as
-                                 many */
+    FIRST_MEASURED = 1 << 18, /* elements of the smallest product that lanewise/tiles.py measures; each further one has
+                                 four times as many */
 };
 
-/* The bits of lw_access in webgpu/kinds/matrix_vectors.wgsl. */
-enum { B_ALONG_K = 1, A_ALONG_M = 2, A_SCATTERED = 4, B_SCATTERED = 8, DOT_TEAM = 16 };
+/* Rounds of loops for 16 indices along k, for lw_webgpu_check_rounds, apart from a few at the beginning and the end. */
+enum { BLOCK_ROUNDS = 28, TILE_ROUNDS = 1, COLUMN_ROUNDS = 1, DOT_ROUNDS = 1, OTHER_ROUNDS = 64 };
+
+/* lw_access of webgpu/kinds/matrix_vectors.wgsl: bits, and above them the binary logarithm of the size of a team. */
+enum { B_ALONG_K = 1, A_ALONG_M = 2, A_ELEMENTWISE = 4, B_ELEMENTWISE = 8, TEAM_SHIFT = 4 };
 
 /* LwMatrixLayout of webgpu/kinds/matrix.wgsl. */
 typedef struct matrices {
@@ -39,7 +42,7 @@ _Static_assert(sizeof(matrices) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the p
 
 static int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
 
-/* Returns how far elements are from each other along a dimension; repeated ones are not neighbors. */
+/* Returns how far elements are from each other along a dimension; repeated ones are not contiguous. */
 static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride ? stride : INT64_MAX; }
 
 /* Returns whether operand `i` is contiguous along one dimension, whose stride is `inner`, and at multiples of 16 bytes
@@ -60,28 +63,28 @@ static int has_result_vectors(const lw_webgpu_launch *launch) {
     return layout->n % 4 == 0 && has_vectors(launch, out, layout->column_strides[out], layout->row_strides[out]);
 }
 
-/* Returns whether the elements of a row of A are neighbors, or those of a column are. */
+/* Returns whether A is read along k, because its stride is smaller there; otherwise, it is read along m. */
 static int is_a_along_k(const lw_matrix_layout *layout) {
     return layout->m == 1 || (layout->k > 1 && distance(layout->column_strides[0]) <= distance(layout->row_strides[0]));
 }
 
-/* The same for the elements of a column of B. */
+/* Returns whether B is read along k; otherwise, it is read along n. */
 static int is_b_along_k(const lw_matrix_layout *layout) {
     return layout->n == 1 || (layout->k > 1 && distance(layout->row_strides[1]) < distance(layout->column_strides[1]));
 }
 
-/* Splits k into `parts`, or fewer, of which each is a multiple of STRIP. Returns how many. */
+/* Splits k into `parts`, or fewer, of which each is a multiple of PART_MULTIPLE. Returns how many. */
 static int64_t split(matrices *parameters, int64_t parts) {
     int64_t k = parameters->k;
-    parameters->depth = (uint32_t)(divide_up(k, STRIP * parts) * STRIP);
+    parameters->depth = (uint32_t)(divide_up(k, PART_MULTIPLE * parts) * PART_MULTIPLE);
     return parameters->parts = (uint32_t)(parts > 1 ? divide_up(k, parameters->depth) : 1);
 }
 
 /* Returns into how many parts to split k, where `groups` workgroups compute one. */
 static int64_t parts_of(int64_t groups, int64_t k) {
-    int64_t least = divide_up(k, MAX_DEPTH), most = k / MIN_DEPTH, parts = BUSY_GROUPS / (groups ? groups : 1);
+    int64_t fewest = divide_up(k, MAX_DEPTH), most = k / MIN_DEPTH, parts = BUSY_GROUPS / (groups ? groups : 1);
     parts = parts < most ? parts : most;
-    return parts > least ? parts : least > 1 ? least : 1;
+    return parts > fewest ? parts : fewest > 1 ? fewest : 1;
 }
 
 static void set_groups(lw_webgpu_launch *launch, int64_t x, int64_t y, int64_t z) {
@@ -90,15 +93,24 @@ static void set_groups(lw_webgpu_launch *launch, int64_t x, int64_t y, int64_t z
     launch->dispatch.groups[2] = lw_webgpu_at_most(launch, z);
 }
 
+/* Records the dispatch for a product whose k is not split, if the device can run its loops. */
+static lw_status record_whole(lw_webgpu_launch *launch, int64_t rounds) {
+    int64_t k = ((const matrices *)launch->parameters)->k;
+    lw_status status = lw_webgpu_check_rounds(launch, 1, 1, divide_up(k, 16) * rounds + OTHER_ROUNDS);
+    return status == LW_OK ? lw_webgpu_record(launch) : status;
+}
+
 /* Records the dispatch that writes `count` elements of products of parts to scratch memory, then one of `entry`, which
- * adds the parts. */
-static lw_status record_parts(lw_webgpu_launch *launch, int64_t count, lw_entry entry, int64_t groups) {
+ * adds the parts, with the override `variant`. */
+static lw_status record_parts(lw_webgpu_launch *launch, int64_t count, lw_entry entry, uint32_t variant,
+                              int64_t groups) {
     lw_storage *scratch = lw_webgpu_bind_scratch(launch, count * 4);
     if (!scratch) {
         return LW_INTERRUPTED; /* with an error set */
     }
     lw_status status = lw_webgpu_record(launch);
     launch->dispatch.entry = entry;
+    launch->dispatch.variant = variant;
     set_groups(launch, groups, 1, 1);
     status = status == LW_OK ? lw_webgpu_record(launch) : status;
     lw_storage_release(scratch);
@@ -110,100 +122,106 @@ static lw_status record_matrix_parts(lw_webgpu_launch *launch, lw_entry entry) {
     const matrices *parameters = (const matrices *)launch->parameters;
     int64_t rows = (int64_t)parameters->batch * parameters->m, pitch = (parameters->n + 3) & ~(int64_t)3;
     int64_t invocations = entry == LW_ENTRY_VECTORS ? parameters->count / 4 : parameters->count;
-    return record_parts(launch, rows * pitch * parameters->parts, entry, divide_up(invocations, LW_WGSL_GROUP));
+    return record_parts(launch, rows * pitch * parameters->parts, entry, 0, divide_up(invocations, LW_WGSL_GROUP));
 }
 
-/* Returns the binary logarithm of how many invocations compute a dot product: 1, 8 or 64. */
-static int team_of(int64_t k) { return k < 16 ? 0 : k < 256 ? 3 : 6; }
+/* Returns the binary logarithm of how many invocations, a team, compute a dot product: 1, 8 or 64. */
+static int log2_team_size(int64_t k) { return k < 16 ? 0 : k < 256 ? 3 : 6; }
 
-/* Returns whether C has so few rows or columns that it is better computed as dot products. Sets the override. */
-static int can_use_dots(lw_webgpu_launch *launch) {
-    const lw_matrix_layout *layout = &launch->plan->matrix;
-    int64_t m = layout->m, n = layout->n;
-    int a = has_vectors(launch, 0, layout->column_strides[0], m > 1 ? layout->row_strides[0] : 0);
-    int b = has_vectors(launch, 1, layout->row_strides[1], n > 1 ? layout->column_strides[1] : 0);
-    int team = team_of(layout->k);
-    launch->dispatch.variant = (uint32_t)(A_SCATTERED * !a + B_SCATTERED * !b + DOT_TEAM * team);
-    /* of a team of one, neighbors compute neighboring elements, whose operands need not be neighbors along k */
-    return (m <= SKINNY || n <= SKINNY) &&
-           (team == 0 || ((m <= SKINNY || is_a_along_k(layout)) && (n <= SKINNY || is_b_along_k(layout))));
+/* Returns whether C has so few rows or columns that it is better computed as dot products. Neighbors in teams of one
+ * compute neighboring elements, so their operands may be contiguous along any dimension. */
+static int suits_dots(const lw_matrix_layout *layout) {
+    int has_few_rows = layout->m <= THIN, has_few_columns = layout->n <= THIN;
+    return (has_few_rows || has_few_columns) &&
+           (log2_team_size(layout->k) == 0 ||
+            ((has_few_rows || is_a_along_k(layout)) && (has_few_columns || is_b_along_k(layout))));
 }
 
 static lw_status record_dots(lw_webgpu_launch *launch, int can_split) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
-    int64_t count = parameters->count, k = parameters->k, parts = BUSY_DOTS / count, most = k / MIN_DOT_DEPTH;
-    int64_t least = divide_up(k, MAX_DOT_DEPTH), dots = LW_WGSL_GROUP >> team_of(k); /* of a workgroup */
+    int a_has_vectors = has_vectors(launch, 0, layout->column_strides[0], layout->m > 1 ? layout->row_strides[0] : 0);
+    int b_has_vectors = has_vectors(launch, 1, layout->row_strides[1], layout->n > 1 ? layout->column_strides[1] : 0);
+    int team = log2_team_size(layout->k);
+    int64_t count = parameters->count, k = parameters->k, dots = LW_WGSL_GROUP >> team; /* of a workgroup */
+    int64_t fewest = divide_up(k, MAX_DOT_DEPTH), most = k / MIN_DOT_DEPTH, parts = BUSY_DOTS / count;
     parts = parts < most ? parts : most;
-    parts = split(parameters, !can_split ? 1 : parts > least ? parts : least);
+    parts = split(parameters, !can_split ? 1 : parts > fewest ? parts : fewest);
+    uint32_t variant =
+        (uint32_t)(A_ELEMENTWISE * !a_has_vectors + B_ELEMENTWISE * !b_has_vectors + (team << TEAM_SHIFT));
+    launch->dispatch.variant = variant;
     launch->dispatch.entry = LW_ENTRY_DOTS;
     set_groups(launch, divide_up(count * parts, dots), 1, 1);
-    return parts > 1 ? record_parts(launch, count * parts, LW_ENTRY_SUMS, divide_up(count, dots))
-                     : lw_webgpu_record(launch);
+    return parts > 1 ? record_parts(launch, count * parts, LW_ENTRY_SUMS, variant, divide_up(count, dots))
+                     : record_whole(launch, DOT_ROUNDS);
 }
 
-/* Returns whether A has few rows, and the elements of a row of B are neighbors. Sets the override. */
-static int can_use_columns(lw_webgpu_launch *launch) {
-    const lw_matrix_layout *layout = &launch->plan->matrix;
-    int b = has_vectors(launch, 1, layout->column_strides[1], layout->row_strides[1]);
-    launch->dispatch.variant = (uint32_t)(B_SCATTERED * !b);
-    return layout->m <= SKINNY && !is_b_along_k(layout);
-}
+/* Returns whether A has few rows, and B is read along n. */
+static int suits_columns(const lw_matrix_layout *layout) { return layout->m <= THIN && !is_b_along_k(layout); }
 
 static lw_status record_columns(lw_webgpu_launch *launch, int can_split) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
+    int b_has_vectors = has_vectors(launch, 1, layout->column_strides[1], layout->row_strides[1]);
     int64_t groups = divide_up(parameters->n, COLUMNS), batch = parameters->batch;
     int64_t parts = split(parameters, can_split ? parts_of(groups * batch, parameters->k) : 1);
+    launch->dispatch.variant = (uint32_t)(B_ELEMENTWISE * !b_has_vectors);
     launch->dispatch.entry = LW_ENTRY_COLUMNS;
     set_groups(launch, groups, 1, batch * parts);
-    return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : lw_webgpu_record(launch);
+    return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : record_whole(launch, COLUMN_ROUNDS);
 }
 
-/* Returns how many elements the tiles of a product have, those beyond its edges included. */
-static int64_t tiled_elements(const lw_tile *tile, int64_t m, int64_t n) {
-    return divide_up(m, tile->rows) * tile->rows * divide_up(n, tile->columns) * tile->columns;
+/* Returns how many elements the tiles of a product have, those beyond its edges included; more than any product has if
+ * the device has too little memory for a workgroup. */
+static int64_t tiled_elements(const lw_webgpu_launch *launch, int number) {
+    const lw_tile *tile = &lw_tiles[number];
+    if (tile->bytes > launch->recorder->limits.workgroup_bytes) {
+        return INT64_MAX / 2;
+    }
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    return divide_up(layout->m, tile->rows) * tile->rows * divide_up(layout->n, tile->columns) * tile->columns;
 }
 
 /* Returns the number of the tile for a product: the one chosen for its size, unless that computes a quarter more
  * elements than another one does, because of the edges. */
 static int tile_of(const lw_webgpu_launch *launch, int64_t batch, int b_along_k) {
     const uint8_t *tiles = launch->recorder->tiles[b_along_k];
-    int count = launch->recorder->tile_counts[b_along_k];
-    int64_t m = launch->plan->matrix.m, n = launch->plan->matrix.n, limit = 2 * SMALLEST_TILED;
-    int size = 0, best = 0;
-    for (; size + 1 < count && batch * m * n > limit; limit *= 4) {
+    int count = launch->recorder->tile_counts[b_along_k], size = 0, best = 0;
+    int64_t elements = batch * launch->plan->matrix.m * launch->plan->matrix.n;
+    int64_t limit = 2 * FIRST_MEASURED; /* the geometric mean of the first two sizes that were measured */
+    for (; size + 1 < count && elements > limit; limit *= 4) {
         size++;
     }
     int chosen = count ? tiles[size] : 0;
     for (int i = 1; i < lw_tile_count; i++) {
-        best = tiled_elements(&lw_tiles[i], m, n) < tiled_elements(&lw_tiles[best], m, n) ? i : best;
+        best = tiled_elements(launch, i) < tiled_elements(launch, best) ? i : best;
     }
-    int is_full = tiled_elements(&lw_tiles[chosen], m, n) <= tiled_elements(&lw_tiles[best], m, n) / 4 * 5;
-    return is_full ? chosen : best;
+    return tiled_elements(launch, chosen) <= tiled_elements(launch, best) / 4 * 5 ? chosen : best;
 }
 
 static lw_status record_tiles(lw_webgpu_launch *launch, int can_split) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
-    int64_t m = layout->m, n = layout->n, k = layout->k, batch = parameters->batch;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
-    int a_along_k = is_a_along_k(layout), b_along_k = is_b_along_k(layout);
-    /* the first strip is shorter if k is not a multiple of its extent, which moves the others */
-    int a = a_along_k ? k % 4 == 0 && has_vectors(launch, 0, columns[0], rows[0])
-                      : has_vectors(launch, 0, rows[0], columns[0]);
-    int b = b_along_k ? k % 4 == 0 && has_vectors(launch, 1, rows[1], columns[1])
-                      : has_vectors(launch, 1, columns[1], rows[1]);
-    int number = tile_of(launch, batch, b_along_k), has_vectors = has_result_vectors(launch);
+    int64_t batch = parameters->batch, k = layout->k;
+    int a_along_k = is_a_along_k(layout), b_along_k = is_b_along_k(layout), writes_vectors = has_result_vectors(launch);
+    /* The first strip is shorter if k is not a multiple of its extent, which moves the others along k. */
+    int a_has_vectors = a_along_k ? k % 4 == 0 && has_vectors(launch, 0, columns[0], rows[0])
+                                  : has_vectors(launch, 0, rows[0], columns[0]);
+    int b_has_vectors = b_along_k ? k % 4 == 0 && has_vectors(launch, 1, rows[1], columns[1])
+                                  : has_vectors(launch, 1, columns[1], rows[1]);
+    int number = tile_of(launch, batch, b_along_k);
     const lw_tile *tile = &lw_tiles[number];
-    int64_t across = divide_up(n, tile->columns), down = divide_up(m, tile->rows);
-    int64_t groups = across * down * batch * tile->invocations / lw_tiles[0].invocations;
+    int64_t across = divide_up(layout->n, tile->columns), down = divide_up(layout->m, tile->rows);
+    int64_t groups = across * down * batch * tile->invocations / 128;
     int64_t parts = split(parameters, can_split ? parts_of(groups, k) : 1);
-    int in_parts = parts > 1 || !has_vectors;
-    launch->dispatch.variant =
-        (uint32_t)(B_ALONG_K * b_along_k + A_ALONG_M * !a_along_k + A_SCATTERED * !a + B_SCATTERED * !b);
+    int in_parts = parts > 1 || !writes_vectors;
+    launch->dispatch.variant = (uint32_t)(B_ALONG_K * b_along_k + A_ALONG_M * !a_along_k +
+                                          A_ELEMENTWISE * !a_has_vectors + B_ELEMENTWISE * !b_has_vectors);
     launch->dispatch.entry = (uint32_t)(LW_ENTRY_MATRIX_TILES + 2 * number + in_parts);
     set_groups(launch, across, down, batch * parts);
-    return in_parts ? record_matrix_parts(launch, has_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE)
-                    : lw_webgpu_record(launch);
+    return in_parts ? record_matrix_parts(launch, writes_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE)
+                    : record_whole(launch, TILE_ROUNDS);
 }
 
 /* Any dtype, any sources of the inputs. */
@@ -214,22 +232,29 @@ static lw_status record_blocks(lw_webgpu_launch *launch, int can_split) {
     launch->dispatch.variant = 0;
     launch->dispatch.entry = parts > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
     set_groups(launch, across, down, batch * parts);
-    if (parts > 1) {
-        return record_matrix_parts(launch, LW_ENTRY_COMBINE);
+    return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : record_whole(launch, BLOCK_ROUNDS);
+}
+
+/* Returns whether A and B are read from buffers, and no input from that of the result. */
+static int has_matrices_apart(const lw_webgpu_launch *launch) {
+    int count = launch->plan->operation->input_count;
+    for (int i = 0; i < count; i++) {
+        uint32_t source = launch->dispatch.sources >> (2 * i) & 3;
+        if (source == LW_FROM_RESULT || (i < 2 && source != LW_FROM_BUFFER)) {
+            return 0;
+        }
     }
-    lw_status status = lw_webgpu_check_rounds(launch, 1, 1, k + 1);
-    return status == LW_OK ? lw_webgpu_record(launch) : status;
+    return 1;
 }
 
 /* Records a product by the entry point that suits its shape. Without `can_split`, needs no scratch memory. */
 static lw_status record(lw_webgpu_launch *launch, int can_split) {
-    uint32_t sources = launch->dispatch.sources;
-    int are_apart = (sources & 15) == 0 && sources >> 4 != LW_FROM_RESULT; /* A and B have buffers of their own */
-    if (lw_shaders[launch->plan->kernel].has_vectors && are_apart && launch->plan->matrix.k > 0) {
-        if (can_use_dots(launch)) {
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    if (lw_shaders[launch->plan->kernel].has_vectors && layout->k > 0 && has_matrices_apart(launch)) {
+        if (suits_dots(layout)) {
             return record_dots(launch, can_split);
         }
-        if (can_use_columns(launch)) {
+        if (suits_columns(layout)) {
             return record_columns(launch, can_split);
         }
         if (launch->recorder->limits.tiles && (can_split || has_result_vectors(launch))) {

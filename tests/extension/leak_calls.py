@@ -304,7 +304,7 @@ def functions() -> dict[str, list[Any]]:
             *((path, "scalar", None), ("/nothing", "scalar", None), (path, "nothing", None), (path, "sse2", None)),
             *((_ext.__file__, "scalar", None), (path, "scalar", "nothing"), (1, 2, 3), ()),
         ],
-        **{name: [()] for name in ("default_backend", "cpu_features", "max_adapters", "abi_version")},
+        **{name: [()] for name in ("default_backend", "cpu_features", "max_adapters", "abi_version", "tile_names")},
         **{name: [()] for name in ("signature", "empty_cache", "reset_peak_memory_stats", "memory_stats")},
         "set_default_backend": [(backend,), ("nothing",), (1,)],
         "open_webgpu": [
@@ -322,6 +322,7 @@ def functions() -> dict[str, list[Any]]:
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],
         "host_backend": [()],
+        "choose_tiles": [("wgpu", (), ()), ("wgpu", (0,), (99,)), ("nothing", (), ()), (1,)],
         "set_strict_backends": [(False,)],
         "from_object": [*((value, *way) for value in (*values(), x) for way in ways), (), (1,)],
         "from_bytes": [

@@ -165,7 +165,9 @@ def test_priority():
 
 def test_impossible_priorities_change_nothing():
     for wrong, name in (("scalar", "scalar"), (None, "auto"), (3, "auto"), (b"cpu", "auto"), ({"scalar"}, "auto")):
-        with pytest.raises(lw.ArgumentTypeError, match=rf'expected a list of names, got .*; write \["{name}"\]$'):
+        with pytest.raises(
+            lw.ArgumentTypeError, match=rf'expected a list of names in order, got .*; write \["{name}"\]'
+        ):
             lw.set_backend_priority(wrong)
     with pytest.raises(lw.ArgumentError, match="empty"):
         lw.set_backend_priority([])

@@ -35,6 +35,30 @@ def test_results(contract, dtype, backend, oracle):
     assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
 
 
+@pytest.mark.contracts(lambda contract: contract.reference and not contract.internal and contract.inputs)
+def test_the_stride_of_an_axis_of_extent_1_does_not_matter(contract, backend, oracle):
+    """It is arbitrary in a view such as x[:, None], which is contiguous all the same."""
+    function, compared = getattr(lw, contract.operation), 0
+    for case in oracle.cases:
+        first, *others = calls.arguments(contract, case)
+        if not isinstance(first, lw.Tensor) or not 2 <= first.ndim <= 4 or first.size > 1000 or not first.size:
+            continue
+        for axis in range(first.ndim):
+            one = first[(slice(None),) * axis + (slice(1),)].copy()
+            view = lw.expand_dims(lw.squeeze(one, axis=axis), axis=axis)
+            try:
+                expected = function(one, *others, **calls.keywords(case))
+            except lw.LanewiseError:  # the others do not suit a first input of this shape
+                continue
+            result = function(view, *others, **calls.keywords(case))
+            pairs = zip(*((each if isinstance(each, tuple) else (each,)) for each in (result, expected)), strict=True)
+            for got, right in pairs:
+                assert np.array_equal(bits(np.asarray(got)), bits(np.asarray(right))), (case.name, axis)
+            compared += 1
+    if contract.operation in ("add", "linear", "matmul", "softmax", "sum", "conv2d"):
+        assert compared, "no case has an axis that can be shortened"
+
+
 # Operations that read a tensor although the contract declares no fallback: why
 READS = {"repeat": "the shape of the result depends on the elements of repeats"}
 

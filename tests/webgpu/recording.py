@@ -68,6 +68,7 @@ class FakePlayer:
         self.is_closed = False
         self.max_rounds: object = 0  # of loops; 0 means no limit
         self.compiles_tiles = True
+        self.max_workgroup_bytes: object = 32768
         self.calls: list[tuple[Any, ...]] = []
         self.batches: list[list[Dispatch]] = []
         self.sizes: dict[int, int] = {}  # of the buffers that exist

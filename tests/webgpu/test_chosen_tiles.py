@@ -48,11 +48,12 @@ def test_measuring(gpu: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "EDGES", (64, 128))
     monkeypatch.setattr(tiles, "SAMPLE_SECONDS", 1e-5)
     monkeypatch.setattr(tiles, "WARM_SECONDS", 0.0)
-    found = tiles.measured("wgpu")
+    device, *_ = registry.devices(Backend.WGPU)
+    found = tiles.measured(device)
     assert found.keys() == set(TILED)
     assert all(len(names) == 2 and set(names) <= set(TILES) for names in found.values())
     monkeypatch.setattr(tiles, "MAX_SECONDS", 0.0)
-    assert [len(names) for names in tiles.measured("wgpu").values()] == [1, 1], "no larger products"
+    assert [len(names) for names in tiles.measured(device).values()] == [1, 1], "no larger products"
 
 
 def test_measured_tiles_are_used(switch: Switch, adapter: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,8 +121,8 @@ def test_k_is_split_if_there_are_few_tiles_or_it_is_large(
     assert fields == combine.fields("LwMatrixLayout")
 
 
-B_ALONG_K, A_ALONG_M, A_SCATTERED, B_SCATTERED = (
-    constant("matrix_vectors", f"lw_{name}") for name in ("b_along_k", "a_along_m", "a_scattered", "b_scattered")
+B_ALONG_K, A_ALONG_M, A_ELEMENTWISE, B_ELEMENTWISE = (
+    constant("matrix_vectors", f"lw_{name}") for name in ("b_along_k", "a_along_m", "a_elementwise", "b_elementwise")
 )
 
 
@@ -137,14 +137,14 @@ B_ALONG_K, A_ALONG_M, A_SCATTERED, B_SCATTERED = (
         (lambda: zeros(70, 36)[::-1], lambda: zeros(36, 68)[::-1], "tiles", 0),
         (lambda: zeros(36, 72).T, lambda: zeros(36, 68), "tiles", A_ALONG_M),
         (lambda: zeros(36, 72).T, lambda: zeros(68, 36).T, "tiles", A_ALONG_M + B_ALONG_K),
-        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "tiles", A_SCATTERED),
-        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "tiles", A_SCATTERED),
-        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "tiles", A_ALONG_M + A_SCATTERED),
-        (lambda: zeros(70, 34), lambda: zeros(34, 68), "tiles", A_SCATTERED),
-        (lambda: zeros(70, 34), lambda: zeros(68, 34).T, "tiles", A_SCATTERED + B_ALONG_K + B_SCATTERED),
-        (lambda: zeros(70, 72)[:, ::2], lambda: zeros(36, 68), "tiles", A_SCATTERED),
-        (lambda: zeros(36, 72).T, lambda: zeros(36, 70)[:, :68], "tiles", A_ALONG_M + B_SCATTERED),
-        (lambda: zeros(70, 36), lambda: zeros(36, 66), "tile_parts", B_SCATTERED),
+        (lambda: zeros(70, 40)[:, 2:38], lambda: zeros(36, 68), "tiles", A_ELEMENTWISE),
+        (lambda: zeros(70, 37)[:, :36], lambda: zeros(36, 68), "tiles", A_ELEMENTWISE),
+        (lambda: zeros(36, 70).T, lambda: zeros(36, 68), "tiles", A_ALONG_M + A_ELEMENTWISE),
+        (lambda: zeros(70, 34), lambda: zeros(34, 68), "tiles", A_ELEMENTWISE),
+        (lambda: zeros(70, 34), lambda: zeros(68, 34).T, "tiles", A_ELEMENTWISE + B_ALONG_K + B_ELEMENTWISE),
+        (lambda: zeros(70, 72)[:, ::2], lambda: zeros(36, 68), "tiles", A_ELEMENTWISE),
+        (lambda: zeros(36, 72).T, lambda: zeros(36, 70)[:, :68], "tiles", A_ALONG_M + B_ELEMENTWISE),
+        (lambda: zeros(70, 36), lambda: zeros(36, 66), "tile_parts", B_ELEMENTWISE),
         (lambda: zeros(70, 36), lambda: zeros(66, 36).T, "tile_parts", B_ALONG_K),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_tile_is_not_used_if_it_would_be_mostly_empty(fake: FakePlayer, m: int
      ("wgpu", 5 * (0,), ()), ("wgpu", ("64x64",), ()), ("nothing", (), ())],
 )  # fmt: skip
 def test_tiles_that_do_not_exist(fake: FakePlayer, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(TypeError, match=r"expected \(device, rows, columns\)"):
+    with pytest.raises(TypeError, match=r"expected \(device, row_major, column_major\)"):
         _ext.choose_tiles(*arguments)
     _ext.choose_tiles("cuda", (), ())  # has none
 
@@ -259,20 +259,20 @@ def test_parts_of_contiguous_rows_are_added_by_vectors(fake: FakePlayer) -> None
         (lambda: zeros(4, 36), lambda: zeros(70, 36).T, "dots", 0),
         (lambda: zeros(70, 36), lambda: zeros(4, 36).T, "dots", 0),
         (lambda: zeros(70, 36), lambda: zeros(36, 1), "dots", 0),
-        (lambda: zeros(70, 36), lambda: zeros(36, 4), "dots", B_SCATTERED),
-        (lambda: zeros(36, 3).T, lambda: zeros(70, 36).T, "dots", A_SCATTERED),
-        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "dots", B_SCATTERED),
-        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "dots", A_SCATTERED),
+        (lambda: zeros(70, 36), lambda: zeros(36, 4), "dots", B_ELEMENTWISE),
+        (lambda: zeros(36, 3).T, lambda: zeros(70, 36).T, "dots", A_ELEMENTWISE),
+        (lambda: zeros(1, 34), lambda: zeros(70, 34).T, "dots", B_ELEMENTWISE),
+        (lambda: zeros(1, 40)[:, 1:37], lambda: zeros(70, 36).T, "dots", A_ELEMENTWISE),
         (lambda: zeros(1, 2001), lambda: zeros(2001, 1), "dots", 0),
-        (lambda: zeros(70, 3), lambda: zeros(3, 3), "dots", A_SCATTERED + B_SCATTERED),
-        (lambda: zeros(3, 70).T, lambda: zeros(3, 1), "dots", A_SCATTERED),
-        (lambda: zeros(2, 15), lambda: zeros(15, 68), "dots", A_SCATTERED + B_SCATTERED),
+        (lambda: zeros(70, 3), lambda: zeros(3, 3), "dots", A_ELEMENTWISE + B_ELEMENTWISE),
+        (lambda: zeros(3, 70).T, lambda: zeros(3, 1), "dots", A_ELEMENTWISE),
+        (lambda: zeros(2, 15), lambda: zeros(15, 68), "dots", A_ELEMENTWISE + B_ELEMENTWISE),
         (lambda: zeros(5, 36), lambda: zeros(72, 36).T, "tiles_64x128", B_ALONG_K),
         (lambda: zeros(36, 72).T, lambda: zeros(36, 4), "tiles_64x64", A_ALONG_M),
         (lambda: zeros(1, 36), lambda: zeros(36, 68), "columns", 0),
         (lambda: zeros(35, 4).T, lambda: zeros(35, 68), "columns", 0),
-        (lambda: zeros(1, 36), lambda: zeros(36, 70), "columns", B_SCATTERED),
-        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "columns", B_SCATTERED),
+        (lambda: zeros(1, 36), lambda: zeros(36, 70), "columns", B_ELEMENTWISE),
+        (lambda: zeros(1, 36), lambda: zeros(36, 72)[:, 2:70], "columns", B_ELEMENTWISE),
         (lambda: zeros(5, 36), lambda: zeros(36, 68), "tiles_64x128", 0),
     ],
 )
@@ -281,7 +281,7 @@ def test_few_rows_or_columns_are_dot_products(fake: FakePlayer, a: Any, b: Any, 
     x, y = a(), b()
     dispatch = fake.recorded(lw.matmul(x, y))[0]
     team = 0 if entry != "dots" or x.shape[1] < 16 else 3 if x.shape[1] < 256 else 6
-    assert (dispatch.entry, dispatch.variant) == (entry, access + constant("matrix_vectors", "lw_dot_team") * team)
+    assert (dispatch.entry, dispatch.variant) == (entry, access + (team << constant("matrix_vectors", "lw_team_shift")))
     if entry == "dots":
         assert dispatch.groups == (min(math.ceil(x.shape[0] * y.shape[1] * 2**team / 256), GROUPS), 1, 1)
 

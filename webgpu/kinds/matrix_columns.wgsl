@@ -1,6 +1,6 @@
-// For matrix.wgsl: matrices of float32, where A has up to four rows, and the elements of a row of B are neighbors. A
-// workgroup computes 32 columns of C, or of the product of a part: 8 invocations have 4 columns each, and 32 of them
-// share k. `combine` adds the parts, if there are several.
+// For matrix.wgsl: matrices of float32, where A has up to four rows, and B is read along n. A workgroup computes 32
+// columns of C, or of the product of a part: 8 invocations have 4 columns each, and 32 of them share k. `combine` adds
+// the parts, if there are several.
 const lw_spread = 32u;
 var<workgroup> lw_column_sums: array<array<vec4<f32>, 256>, 4>;
 

@@ -5,7 +5,7 @@ var<workgroup> lw_team_sums: array<f32, 256>;
 
 // The number of invocations of a team: 1, 8 or 64.
 fn lw_team_size() -> u32 {
-    return 1u << (lw_access / lw_dot_team);
+    return 1u << (lw_access >> lw_team_shift);
 }
 
 // Returns the sum of what the members of a team have to the first member. All invocations of the workgroup have to call
@@ -29,7 +29,7 @@ fn lw_team_sum(value: f32, invocation: u32) -> f32 {
 
 // Returns what a member computes of the dot product of `count` elements of a row of A and a column of B.
 fn lw_dot_part(a: u32, b: u32, count: u32, member: u32) -> f32 {
-    let team = lw_team_size();
+    let size = lw_team_size();
     let a_step = lw.column_strides.x;
     let b_step = lw.row_strides.y;
     let a_others = vec3<u32>(1u, 2u, 3u) * a_step;
@@ -38,14 +38,14 @@ fn lw_dot_part(a: u32, b: u32, count: u32, member: u32) -> f32 {
     var sum0 = vec4<f32>();
     var sum1 = vec4<f32>();
     var i = member;
-    for (; i + team * 7u < end; i += team * 8u) {
+    for (; i + size * 7u < end; i += size * 8u) {
         $load_eight
         $add_eight
     }
-    for (; i < end; i += team) {
+    for (; i < end; i += size) {
         sum0 += lw_vector_of_a(a + 4u * i * a_step, a_others) * lw_vector_of_b(b + 4u * i * b_step, b_others);
     }
-    for (var last = 4u * end + member; last < count; last += team) {
+    for (var last = 4u * end + member; last < count; last += size) {
         sum0.x += lw_element_of_a(a + last * a_step) * lw_element_of_b(b + last * b_step);
     }
     sum0 += sum1;

@@ -1,5 +1,5 @@
 // For matrix_tile.wgsl: the entry points. The declarations of matrix_tile.wgsl are the same for all operations.
-@compute @workgroup_size($team)
+@compute @workgroup_size($invocations)
 fn tiles_$tile(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: vec3<u32>,
                @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = group.z; i < lw.batch; i += groups.z) {
@@ -12,7 +12,7 @@ fn tiles_$tile(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) g
     }
 }
 
-@compute @workgroup_size($team)
+@compute @workgroup_size($invocations)
 fn tile_parts_$tile(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: vec3<u32>,
                     @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = group.z; i < lw.batch * lw.parts; i += groups.z) {
