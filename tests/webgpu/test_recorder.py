@@ -218,7 +218,7 @@ def test_the_budget_includes_what_is_kept(limited: Callable[..., FakePlayer]) ->
     assert sum(player.sizes.values()) == 3 * MIB
     other = on_gpu(np.zeros(3 * MIB // 4), np.float32)
     assert sum(player.sizes.values()) == 4 * MIB
-    limit = r"\(LANEWISE_WGPU_MEMORY sets this limit; by default, it is the memory that .* the CPU\)"
+    limit = r"\(the limit is LANEWISE_WGPU_MEMORY, or by default the memory that .* the CPU\)"
     with pytest.raises(OutOfMemoryError, match=rf"it may use {4 * MIB} bytes, of which {4 * MIB} are in use {limit}; "):
         on_gpu([1.0])
     del other

@@ -297,6 +297,6 @@ def test_the_budget_comes_from_the_environment(adapter: None) -> None:
     )
     message, total = done.stdout.splitlines()
     assert message.startswith(
-        "to: cannot allocate 600000 bytes on wgpu: it may use 1000000 bytes, of which 655360 are in use (LANEWISE_WGPU"
+        "to: cannot allocate 600000 bytes on wgpu: it may use 1000000 bytes, of which 655360 are in use (the limit is"
     )
     assert float(total) == 150_000
