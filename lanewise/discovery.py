@@ -46,9 +46,14 @@ class BackendList(list[BackendInfo]):
     def _repr_html_(self) -> str:
         from html import escape
 
-        rows = [str(info).replace(" ", ": ", 1).split(": ", 2) for info in self]
-        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
-        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        # Without this style, JupyterLab aligns cells to the right. Colors are the notebook's, light or dark.
+        cell = '<td style="text-align:left">'
+        rows = []
+        for info in self:
+            details = map(str, info.devices) if info.available else [info.reason or ""]
+            words = ("✓" if info.available else "✗", f"<b>{info.name}</b>", "<br>".join(map(escape, details)))
+            rows.append(f"<tr>{cell}{f'</td>{cell}'.join(words)}</td></tr>")
+        return f"<table>{''.join(rows)}</table>"
 
 
 def backends() -> list[BackendInfo]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import functools
 import reprlib
+import sys
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,6 +78,23 @@ class LanewiseError(Exception):
     def __str__(self) -> str:
         message = super().__str__()
         return f"{self.operation}: {message}" if self.operation else message
+
+    def _render_traceback_(self) -> list[str]:
+        """Returns the lines that IPython shows for this error: without the frames of Lanewise in which it was raised,
+        so that the call is what a notebook shows. %debug has all frames."""
+        tracebacks = sys.modules["IPython"].get_ipython().InteractiveTB
+        lines: list[str] = tracebacks.structured_traceback(type(self), self, _outside(self.__traceback__))
+        return lines
+
+
+def _outside(traceback: TracebackType | None) -> TracebackType | None:
+    """Returns a traceback without the frames of this package at its end."""
+    if traceback is None:
+        return None
+    inner, frame = _outside(traceback.tb_next), traceback.tb_frame
+    if inner is None and frame.f_globals.get("__name__", "").startswith("lanewise."):
+        return None
+    return TracebackType(inner, frame, traceback.tb_lasti, traceback.tb_lineno)
 
 
 class ShapeError(LanewiseError, ValueError):

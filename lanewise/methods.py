@@ -318,6 +318,7 @@ METHODS: Final[dict[str, Any]] = {
     "__str__": printing.tensor_str,
     "__trunc__": truncated,
     "_repr_html_": printing.tensor_html,
+    "_repr_mimebundle_": printing.tensor_bundle,
     "backend": property(backend),
     "backend_type": backend_type,
     "device": property(device),

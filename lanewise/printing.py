@@ -1,7 +1,7 @@
 """repr(), str() and HTML of tensors, in NumPy's layout.
 
-tensor_repr, tensor_str and tensor_html are methods of Tensor (methods.py). If a tensor has more than `threshold`
-elements, only the ends of each dimension are read and shown.
+tensor_repr, tensor_str, tensor_html and tensor_bundle are methods of Tensor (methods.py). If a tensor has more than
+`threshold` elements, only the ends of each dimension are read and shown. Each of these methods reads a tensor once.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.arguments import to_int
-from lanewise.errors import ArgumentTypeError, named
+from lanewise.errors import ArgumentTypeError, LanewiseError, named
 from lanewise.numerals import formatter, scalar
 
-__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_html", "tensor_repr", "tensor_str"]
+__all__ = [
+    "get_printoptions", "printoptions", "set_printoptions", "tensor_bundle", "tensor_html", "tensor_repr", "tensor_str",
+]  # fmt: skip
 
 Nested = Any  # an element, or a list of Nested
 
@@ -101,6 +103,10 @@ def tensor_repr(tensor: Tensor) -> str:
     >>> lw.zeros(0, dtype=lw.int64)
     Tensor([], dtype=int64)
     """
+    return _repr_of(tensor, _values(tensor))
+
+
+def _repr_of(tensor: Tensor, values: Nested) -> str:
     options = _state.options
     extras = []
     if tensor.size == 0 and tensor.shape != (0,):
@@ -110,7 +116,7 @@ def tensor_repr(tensor: Tensor) -> str:
     if (place := tensor._backend_name) != _ext.default_backend():
         extras.append(f"backend={place}")
     prefix = "Tensor("
-    text = prefix + _format_elements(tensor, ", ", len(prefix), options.linewidth - 1)
+    text = prefix + _format_elements(tensor, values, ", ", len(prefix), options.linewidth - 1)
     if not extras:
         return text + ")"
     tail = ", ".join(extras) + ")"
@@ -120,15 +126,31 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def tensor_html(self: Tensor, /) -> str:
-    """Returns HTML for notebooks: the elements as str() shows them, with shape, dtype and backend.
+    """Returns HTML for notebooks: the elements as str() shows them, with shape, dtype and backend. Does not raise if
+    the elements cannot be read, for example because the GPU is lost; the HTML contains the reason.
 
     >>> import lanewise as lw
     >>> lw.arange(3).to("scalar")._repr_html_()
-    '<pre>[0 1 2]</pre><small>shape (3,), int32, scalar</small>'
+    '<pre style="margin:0">[0 1 2]</pre><small>shape (3,), int32, scalar</small>'
     """
+    return tensor_bundle(self)["text/html"]
+
+
+def tensor_bundle(self: Tensor, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    """Returns repr() and HTML for a notebook, which would read a tensor on a GPU twice if it called both."""
     from html import escape
 
-    return f"<pre>{escape(str(self))}</pre><small>shape {self.shape}, {self.dtype}, {self.backend}</small>"
+    facts = f"shape {self.shape}, {self.dtype}, {self._backend_name}"
+    try:
+        values = _values(self)
+    except LanewiseError as error:
+        text, shown = f"Tensor of {facts}: {error}", str(error)
+    else:
+        text, shown = _repr_of(self, values), _str_of(self, values)
+    return {
+        "text/plain": text,
+        "text/html": f'<pre style="margin:0">{escape(shown)}</pre><small>{facts}</small>',
+    }
 
 
 def tensor_str(tensor: Tensor) -> str:
@@ -138,39 +160,46 @@ def tensor_str(tensor: Tensor) -> str:
     >>> print(lw.arange(3))
     [0 1 2]
     """
+    return _str_of(tensor, _values(tensor))
+
+
+def _str_of(tensor: Tensor, values: Nested) -> str:
     if tensor.ndim == 0:
-        return scalar(tensor.tolist(), tensor.dtype)
-    return _format_elements(tensor, " ", 0, _state.options.linewidth)
+        return scalar(values, tensor.dtype)
+    return _format_elements(tensor, values, " ", 0, _state.options.linewidth)
 
 
-def _format_elements(tensor: Tensor, separator: str, indent: int, width: int) -> str:
+def _format_elements(tensor: Tensor, values: Nested, separator: str, indent: int, width: int) -> str:
     if tensor.size == 0:
         return "[]"
-    options = _state.options
-    edge = options.edgeitems if tensor.size > options.threshold else 0
-    values = _values(tensor, edge)
-    show = formatter(list(_flat(values, tensor.ndim)), tensor.dtype, options.precision)
+    show = formatter(list(_flat(values, tensor.ndim)), tensor.dtype, _state.options.precision)
     if tensor.ndim == 0:
         return show(values).strip()
+    edge = _edge(tensor)
     elided = tuple(bool(edge) and extent > 2 * edge for extent in tensor.shape)
     return _brackets(values, elided, show, separator, " " * (indent + 1), width)
 
 
-def _values(tensor: Tensor, edge: int) -> Nested:
-    """Returns the elements to show as nested lists: all if `edge` is 0, else `edge` from each end of each dimension."""
-    axis = next((axis for axis, extent in enumerate(tensor.shape) if edge and extent > 2 * edge), None)
+def _edge(tensor: Tensor) -> int:
+    """Returns how many elements to show at each end of a dimension; 0 for all."""
+    return _state.options.edgeitems if tensor.size > _state.options.threshold else 0
+
+
+def _values(tensor: Tensor) -> Nested:
+    """Returns the elements to show as nested lists. Reads them from a GPU at once, and computes where the tensor is."""
+    edge = _edge(tensor)
+    return _ends(tensor._place_on(tensor._backend_name), edge).tolist() if edge else tensor.tolist()
+
+
+def _ends(tensor: Tensor, edge: int) -> Tensor:
+    """Returns a tensor of the elements to show: `edge` from each end of each dimension."""
+    axis = next((axis for axis, extent in enumerate(tensor.shape) if extent > 2 * edge), None)
     if axis is None:
-        return tensor.tolist()
+        return tensor
     before: tuple[slice, ...] = (slice(None),) * axis
-    first = _values(tensor[(*before, slice(None, edge))], edge)
-    last = _values(tensor[(*before, slice(-edge, None))], edge)
-    return _concatenated(first, last, axis)
-
-
-def _concatenated(first: Nested, last: Nested, axis: int) -> Nested:
-    if axis == 0:
-        return first + last
-    return [_concatenated(one, other, axis - 1) for one, other in zip(first, last, strict=True)]
+    first = _ends(tensor[(*before, slice(None, edge))], edge)
+    last = _ends(tensor[(*before, slice(-edge, None))], edge)
+    return _ext.concat([first, last], axis=axis)
 
 
 def _flat(values: Nested, ndim: int) -> Iterator[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,19 @@ def test_tensors_of_an_earlier_device(name: str, is_lost: bool) -> None:
     with pytest.raises(lw.DeviceError, match=LOST):
         CALLS[name](old, new)
     assert_same_bits(new, X.T)
+    assert_works()
+
+
+def test_a_notebook_shows_that_a_tensor_is_lost() -> None:
+    old = on("wgpu", X)
+    lose(old)
+    bundle = old._repr_mimebundle_()
+    with pytest.raises(lw.DeviceError) as raised:
+        old.tolist()
+    facts = f"shape {X.shape}, float32, wgpu"
+    assert bundle["text/plain"] == f"Tensor of {facts}: {raised.value}" and LOST in bundle["text/plain"]
+    assert bundle["text/html"] == f'<pre style="margin:0">{html.escape(str(raised.value))}</pre><small>{facts}</small>'
+    lw.reset("wgpu")
     assert_works()
 
 

@@ -88,3 +88,17 @@ def test_strided_indices_of_the_host_are_checked(step):
         with pytest.raises(lw.IndexOutOfRangeError, match="4294967296"):
             lw.take(x, indices)
         assert lw.take(x, np.arange(9)[::step]).tolist() == np.arange(9.0)[::step].tolist()
+
+
+def test_large_tensors_are_printed_where_they_are() -> None:
+    values = np.arange(6000, dtype=np.float32).reshape(20, 3, 100)
+    on_device, on_host = on("wgpu", values), on("cpu", values)
+    text = str(values)
+    before = lw.memory_stats()
+    with lw.use_backend("wgpu"):
+        assert str(on_host) == text
+    assert lw.memory_stats()["readbacks"] == before["readbacks"]
+    with lw.use_backend("cpu"):
+        assert str(on_device) == text
+    after = lw.memory_stats()
+    assert (after["uploads"] - before["uploads"], after["readbacks"] - before["readbacks"]) == (0, 1)
