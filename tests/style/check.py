@@ -15,7 +15,7 @@ import check_phrases
 import check_wgsl
 
 ROOT = Path(__file__).resolve().parents[2]
-SUFFIXES = ("py", "c", "h", "cu", "cuh", "wgsl", "yaml", "md", "mjs", "js", "in")
+SUFFIXES = ("py", "c", "h", "cu", "cuh", "wgsl", "yaml", "md", "mjs", "js", "in", "ipynb")
 
 
 def tracked(paths: list[str]) -> dict[str, str]:
