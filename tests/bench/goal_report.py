@@ -153,9 +153,10 @@ class Marked:
     goals: Sequence[Goal]
 
     def write(self, table: Table) -> None:
-        """Writes the rows of `goals` into the document."""
+        """Writes the rows of `goals` into the document, with the date."""
         rows = [row for row in table.rows if row.goal in self.goals]
-        replacement = f"{self.line}\n\n{markdown(rows, table.columns, table.heading)}\n\n{END}"
+        heading = [f"{machine.today()}; {table.heading[0]}", *table.heading[1:]] if table.heading else [machine.today()]
+        replacement = f"{self.line}\n\n{markdown(rows, table.columns, heading)}\n\n{END}"
         old = re.compile(f"{re.escape(self.line)}\n.*?{re.escape(END)}", re.DOTALL)
         whole = self.document.read_text(encoding="utf-8")
         self.document.write_text(old.sub(lambda _: replacement, whole, count=1), encoding="utf-8")

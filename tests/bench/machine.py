@@ -27,6 +27,11 @@ def facts() -> dict[str, object]:
     }
 
 
+def today() -> str:
+    """Returns the date of a measurement, for documents."""
+    return datetime.now(UTC).date().isoformat()
+
+
 def short_cpu_name() -> str:
     """Returns the name of the processor for captions: without (R), (TM), "CPU", "Processor" and the clock rate."""
     return " ".join(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", cpu_name()).split())

@@ -32,13 +32,14 @@ def page(tmp_path):
     return path
 
 
-def test_tables_replace_what_is_between_their_marks(page):
+def test_tables_replace_what_is_between_their_marks(page, monkeypatch):
+    monkeypatch.setattr(goal_report.machine, "today", lambda: "2026-01-31")
     places = goal_report.places([page], ["--goals"], [ADD, EXP])
     for _ in range(2):  # writing the tables again changes nothing
         for place in places:
             place.write(Table(ROWS, ["numpy", "torch"], ["a machine", "limits"], {}))
     table = [
-        "a machine  ",
+        "2026-01-31; a machine  ",
         "limits  ",
         "",
         "|  |  | lanewise | of limit | firm | met | aim | met | numpy |",
@@ -48,7 +49,7 @@ def test_tables_replace_what_is_between_their_marks(page):
     exp = "| exp | us |  |  | <= 1 | ? |  |  |  |"
     text = page.read_text(encoding="utf-8")
     assert "\n".join(["--goals -->", "", *table, exp, "", "<!-- end -->"]) in text
-    assert text.startswith("# Speed\n\n<!-- python -m tests.bench --goals exp -->\n\na machine")
+    assert text.startswith("# Speed\n\n<!-- python -m tests.bench --goals exp -->\n\n2026-01-31; a machine")
     assert text.endswith("of the browser\n<!-- end -->\n")
     assert "before" not in text
     assert text.count("| add |") == 1
