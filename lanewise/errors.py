@@ -2,8 +2,9 @@
 
 Each class also derives from the built-in exception that NumPy or Python raises in the same situation, so that `except
 ValueError` keeps working. A message says what was expected, what was given, and what to do; str() puts the operation in
-front: `matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. lanewise/__init__.py
-passes these classes to the extension.
+front: `matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`.
+
+lanewise/__init__.py passes these classes to the extension.
 """
 
 from __future__ import annotations

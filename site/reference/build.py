@@ -1,0 +1,84 @@
+"""Builds the reference: `python site/reference/build.py --out DIR`, with the packages of site/requirements.txt.
+
+Generates the sources in a temporary folder and runs Sphinx on them; warnings are errors. The same checkout gives the
+same files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+
+MARK = "searchindex.js"  # a file that every reference has
+BY_SPHINX = (".buildinfo", ".doctrees", "_sources", "objects.inv")  # for later builds and other documentation
+FOLDED = re.compile(
+    r'<li class="toctree-l1 has-children">(<a [^>]*>[^<]*</a>)<input [^>]*/><label .*?</label><ul>.*?</ul>\s*</li>',
+    re.DOTALL,
+)
+SCROLLING = re.compile(r'<(pre|div class="table-wrapper[^"]*")>')
+
+
+def build(out: Path, report: Path = generate.REPORT) -> None:
+    """Builds the reference in `out`, in place of an earlier one. Raises BuildError if Sphinx has complaints."""
+    if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
+        raise BuildError(f"expected a new or empty folder, or one with a reference, got {out}; name another one")
+    with tempfile.TemporaryDirectory() as temporary:
+        source, pages = Path(temporary, "source"), Path(temporary, "pages")
+        generate.write(generate.sources(report), source)
+        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
+        command += ["-d", str(Path(temporary, "doctrees")), "-c", str(HERE), str(source), str(pages)]
+        # Sets of strings must have the same order in every build; dates are not shown, but must not be read either.
+        settings = {**os.environ, "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
+        done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BuildError(f"Sphinx complained:\n{done.stdout}{done.stderr}".strip())
+        for name in BY_SPHINX:
+            path = pages / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        for path in sorted(pages.rglob("*.html")):
+            path.write_text(_finished(path.read_text(encoding="utf-8")), encoding="utf-8")
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(pages, out)
+
+
+class BuildError(Exception):
+    """The reference cannot be built; the message says why."""
+
+
+def _finished(page: str) -> str:
+    """Returns a page as it is published.
+
+    The keyboard can scroll what is wider than the screen: code and tables. The navigation lists the operations of the
+    page's own kind only; with all of them, pages would be twice as large.
+    """
+    return FOLDED.sub(r'<li class="toctree-l1">\1</li>', SCROLLING.sub(r'<\1 tabindex="0">', page))
+
+
+def main() -> int:
+    """Runs the command. Returns 1 if there is no reference."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for the pages")
+    parser.add_argument("--support", type=Path, default=generate.REPORT, metavar="FILE",
+                        help="the support matrix of the tests; default: build/reports/support.md")  # fmt: skip
+    options = parser.parse_args()
+    try:
+        build(options.out, options.support)
+    except (BuildError, LookupError, ValueError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
