@@ -18,11 +18,12 @@ sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 import chromium  # noqa: E402
 import engines  # noqa: E402
 import environment  # noqa: E402
-import pyodide_fixture  # noqa: E402
 import support  # noqa: E402
 import webdriver  # noqa: E402
 from console import PAGES, Console  # noqa: E402
 from local_site import LocalSite  # noqa: E402
+
+from wasm import releases  # noqa: E402
 
 # A script that acts like the wrapper that `pyodide build` puts around emcc: it adds flags after those of the project,
 # and links every output that ends in .so as a Python extension.
@@ -55,7 +56,7 @@ def notes(request: pytest.FixtureRequest) -> list[str]:
     return request.config.stash[NOTES]
 
 
-@pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
+@pytest.fixture(scope="session", params=sorted(releases.DISTRIBUTIONS))
 def pyodide(request: pytest.FixtureRequest) -> Path:
     """The folder of each Pyodide distribution in turn."""
     return engines.distribution(request.param)
@@ -113,7 +114,7 @@ def any_wheel(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="session")
 def site(wheel: Path) -> Iterator[LocalSite]:
     """A local HTTP server with the Pyodide distributions, and a package index that has the wheel."""
-    folders = {f"pyodide-{version}": engines.distribution(version) for version in pyodide_fixture.DISTRIBUTIONS}
+    folders = {f"pyodide-{version}": engines.distribution(version) for version in releases.DISTRIBUTIONS}
     with closing(LocalSite({"pages": PAGES, **folders}, {"lanewise": wheel})) as served:
         yield served
 

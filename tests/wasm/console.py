@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyodide_fixture
 from local_site import LocalSite
 from pyodide_runner import ProgramError
+
+from wasm import releases
 
 PAGES = Path(__file__).with_name("browser")
 START_SECONDS = 300  # a busy machine takes tens of seconds to compile Pyodide
@@ -64,9 +65,9 @@ class Console:
         self.page = self.browser.new_page()
         self.page.open(f"{self.site.origin}/pages/console.html{'?worker' if self.worker else ''}")
         index = f"{self.site.origin}/pyodide-{self.pyodide}/"
-        names = pyodide_fixture.installer(self.pyodide)
+        names = releases.installer(self.pyodide)
         packages = [index + name if name.endswith(".whl") else name for name in names]
-        if pyodide_fixture.carries(self.pyodide, "numpy"):
+        if releases.carries(self.pyodide, "numpy"):
             packages.append("numpy")
         self.version: str = self._ask("start", START_SECONDS, index=index, packages=packages)
         began = time.monotonic()

@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyodide_fixture
 import pyodide_runner
 from console import Console
 from support import absent
 
-from wasm import build
+from wasm import build, releases
 
 RELAXED_SINCE = 21  # the first version of Node with relaxed SIMD by default
 NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
@@ -47,7 +46,7 @@ class NodeEngine:
         self.backends = frozenset(known - set(build.left_out(wheel)))
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        numpy = ["numpy"] if pyodide_fixture.carries(self.version, "numpy") else []
+        numpy = ["numpy"] if releases.carries(self.version, "numpy") else []
         return pyodide_runner.run(
             self.folder,
             program,
@@ -83,7 +82,7 @@ def distribution(version: str) -> Path:
     """Returns the folder of a Pyodide. If it cannot be fetched, skips the test, or fails it if LANEWISE_REQUIRE names
     simd128."""
     try:
-        return pyodide_fixture.fetch(version)
-    except pyodide_fixture.FixtureError as error:
+        return releases.fetch(version)
+    except releases.ReleaseError as error:
         absent(f"Pyodide {version} could not be fetched: {error}", "simd128")
         raise

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyodide_fixture
 import pyodide_runner
 import pytest
 from engines import Engine
+
+from wasm import releases
 
 PROGRAM = Path(__file__).parent / "programs" / "digits.py"
 
@@ -22,7 +23,7 @@ def native() -> dict[str, Any]:
 def test_predictions(engine: Engine, native: dict[str, Any], notes: list[str], request: pytest.FixtureRequest) -> None:
     report = engine.run(PROGRAM)
     readers = {each["name"]: each["images_per_second"] for each in report["readers"]}
-    numpy = {"numpy"} if pyodide_fixture.carries(engine.version, "numpy") else set()
+    numpy = {"numpy"} if releases.carries(engine.version, "numpy") else set()
     assert set(readers) == engine.backends | numpy
     assert report["agree"] and report["status"] == 0
     assert report["predictions"] == native["predictions"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyodide_fixture
 import pytest
 from engines import Engine
+
+from wasm import releases
 
 PROGRAM = Path(__file__).parent / "programs" / "memory.py"
 
@@ -53,7 +54,7 @@ def test_growth_keeps_all_values(results: dict[str, Any]) -> None:
 def test_views_stay_valid_when_memory_grows(results: dict[str, Any], engine: Engine) -> None:
     growth = results["growth"]
     assert growth["view"]
-    if pyodide_fixture.carries(engine.version, "numpy"):
+    if releases.carries(engine.version, "numpy"):
         assert growth["numpy"] == [[0, 1, 2, 3, 4], -7, [5, -6, 7, 8, 9]]
     else:
         assert growth["row"] == [5, 6, 7, 8, 9]

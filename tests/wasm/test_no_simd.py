@@ -10,10 +10,11 @@ from pathlib import Path
 
 import chromium
 import engines
-import pyodide_fixture
 import pytest
 from console import Console
 from local_site import LocalSite
+
+from wasm import releases
 
 PROGRAM = Path(__file__).parent / "programs" / "smoke.py"
 FLAG = "--no-enable-sse4-1"
@@ -36,11 +37,11 @@ def check(engine: engines.Engine) -> None:
     assert results["scalar"]["added"] == [1024 + index * 0.25 for index in range(1024)]
 
 
-@pytest.mark.parametrize("version", sorted(pyodide_fixture.DISTRIBUTIONS))
+@pytest.mark.parametrize("version", sorted(releases.DISTRIBUTIONS))
 def test_in_node(version: str, node: str, wheel: Path) -> None:
     check(engines.NodeEngine(node, engines.distribution(version), version, wheel, [FLAG]))
 
 
-@pytest.mark.parametrize("version", sorted(pyodide_fixture.DISTRIBUTIONS))
+@pytest.mark.parametrize("version", sorted(releases.DISTRIBUTIONS))
 def test_in_chromium(version: str, old_chromium: chromium.Chromium, site: LocalSite) -> None:
     check(engines.BrowserEngine(Console(old_chromium, site, version)))

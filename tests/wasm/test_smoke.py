@@ -6,13 +6,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pyodide_fixture
 import pyodide_runner
 import pytest
 from chromium import Chromium
 from console import Console
 from engines import Engine
 from local_site import LocalSite
+
+from wasm import releases
 
 PROGRAMS = Path(__file__).parent / "programs"
 TERMS = 1 << 20
@@ -61,7 +62,7 @@ def test_the_bits_are_those_of_the_native_backends(inside: dict[str, Any], nativ
 def test_a_page_that_crashes_is_opened_again(chromium: Chromium, site: LocalSite) -> None:
     from playwright.sync_api import Error
 
-    with closing(Console(chromium, site, max(pyodide_fixture.DISTRIBUTIONS))) as console:
+    with closing(Console(chromium, site, max(releases.DISTRIBUTIONS))) as console:
         with pytest.raises(Error, match="crash"):
             console.page.open("chrome://crash")
         assert "scalar" in console.run(PROGRAMS / "smoke.py")

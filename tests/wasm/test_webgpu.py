@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import engines
-import pyodide_fixture
 import pyodide_runner
 import pytest
 import webdriver
@@ -20,6 +19,7 @@ from local_site import LocalSite
 from test_sweep import OPERATIONS, ORACLE, TESTS
 
 from lanewise.devices import LIMITS
+from wasm import releases
 
 PROGRAMS = TESTS / "wasm" / "programs"
 ENGINES = [each for each in engines.ENGINES if each.partition("-")[0] in ("page", "worker")]
@@ -62,7 +62,7 @@ def awaited(gpu_engine: engines.Engine, results: Results) -> Results:
     return found
 
 
-@pytest.fixture(scope="module", params=sorted(pyodide_fixture.DISTRIBUTIONS))
+@pytest.fixture(scope="module", params=sorted(releases.DISTRIBUTIONS))
 def never_suspended(request: pytest.FixtureRequest, driver: Driver, site: LocalSite) -> Iterator[Results]:
     """What programs/webgpu_await.py returns in a page that cannot suspend Python."""
     with (

@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import auditwheel_emscripten
-import pyodide_fixture
 import pyodide_runner
 import pytest
 from engines import RELAXED_SINCE
 
 from native.hook import NOT_IN_BROWSERS
-from wasm import build, imports, module
+from wasm import build, imports, module, releases
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,7 +151,7 @@ def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dic
 
 def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
     version = pyodide.name.removeprefix("pyodide-")
-    packages = [pyodide / each if each.endswith(".whl") else each for each in pyodide_fixture.installer(version)]
+    packages = [pyodide / each if each.endswith(".whl") else each for each in releases.installer(version)]
     program = Path(__file__).parent / "programs" / "install.py"
     mounts = {"/dist": wheel.parent}
     assert pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node) == [11.0, 22.0]
@@ -160,7 +159,7 @@ def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str)
 
 def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Path, node: str) -> None:
     version = pyodide.name.removeprefix("pyodide-")
-    packages = [pyodide / each if each.endswith(".whl") else each for each in pyodide_fixture.installer(version)]
+    packages = [pyodide / each if each.endswith(".whl") else each for each in releases.installer(version)]
     program = Path(__file__).parent / "programs" / "refused.py"
     mounts = {"/dist": wheel.parent}
     messages = pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node)

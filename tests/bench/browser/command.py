@@ -20,18 +20,17 @@ from lanewise.errors import ArgumentError
 from native.errors import BuildError
 from tests.bench import goals, machine, operations
 from tests.bench.browser import chromium_page, compile_limits, packages, webgpu
-from tests.bench.browser.fixtures import pyodide_fixture
 from tests.bench.browser.table import BROWSER, IMPORT, WEBGPU, WHEEL_SIZE
 from tests.bench.goal_report import Row, Table, from_case, places, publish
 from tests.bench.goals import Goal, Measured
 from tests.bench.settings import Settings
-from wasm import build
+from wasm import build, releases
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
 # --markdown writes the table of goals into a document, below a comment with `python -m tests.bench` and these options.
 OPTIONS = ("--goals", "--backends", "browser")
-PYODIDE = "0.27.7"  # tests/wasm/pyodide_fixture.py fetches NumPy and SciPy for this Pyodide
+PYODIDE = "0.27.7"  # wasm/releases.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # libraries to compare with; each has a module in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
@@ -159,9 +158,9 @@ def _peers(names: Sequence[str] | None) -> Sequence[str]:
 def _served(wheel: Path | None, *, needs_npm: bool) -> Served:
     try:
         wheel = wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
-        pyodide = pyodide_fixture.fetch(PYODIDE)
+        pyodide = releases.fetch(PYODIDE)
         return Served(wheel, compile_limits.build(), pyodide, _npm(pyodide.parent) if needs_npm else None)
-    except (build.WheelError, BuildError, pyodide_fixture.FixtureError) as error:
+    except (build.WheelError, BuildError, releases.ReleaseError) as error:
         raise ArgumentError(f"bench: {error}") from None
 
 

