@@ -1,0 +1,165 @@
+"""Builds the site into site/dist:
+
+    python site/build.py                    with its own copy of Pyodide, so that no page needs another server
+    python site/build.py --pyodide URL      for publishing: pages load Pyodide from the URL of the release's folder,
+                                            such as https://cdn.jsdelivr.net/pyodide/v0.27.7/full/
+
+Needs Python 3.11 or later with pip and venv. Everything else is fetched: the packages of requirements.txt into
+.cache/site-venv, Pyodide into the user's cache. The same sources make the same files, byte for byte."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+if sys.version_info < (3, 11):  # noqa: UP036  (pip checks the version, too, but this runs before pip)
+    sys.exit("site/build.py needs Python 3.11 or later; this is " + sys.version.split()[0])
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import distribution  # noqa: E402
+import notebooks_app  # noqa: E402
+from commands import SiteError, run  # noqa: E402
+
+REQUIREMENTS = HERE / "requirements.txt"
+ENVIRONMENT = ROOT / ".cache" / "site-venv"
+DIST = HERE / "dist"
+TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
+LARGEST = 60 << 20  # bytes; a visitor loads about half of the site
+EPOCH = 1767225600  # the time of all files in a checkout without git: 2026-01-01
+
+
+def prepare() -> Path:
+    """Creates or updates the environment of the build and returns its Python."""
+    python = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = ENVIRONMENT / "requirements.stamp"
+    expected = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    if python.exists() and stamp.exists() and stamp.read_text() == expected:
+        return python
+    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+    try:
+        venv.create(ENVIRONMENT, with_pip=True)
+    except Exception as error:  # what venv raises depends on which of its parts is missing
+        raise SiteError(
+            f"cannot create {ENVIRONMENT}: {error}\ninstall Python's modules venv and ensurepip (Debian: python3-venv)"
+        ) from error
+    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run("installing the packages of site/requirements.txt", *pip, "-r", REQUIREMENTS)
+    stamp.write_text(expected)
+    return python
+
+
+def build(dist: Path = DIST, *, pyodide: str | None = None, isolated: bool = True) -> Path:
+    """Builds the site and returns its folder. An older site in the same folder is replaced when the new one is whole.
+
+    dist:     the site's folder
+    pyodide:  the URL of the folder from which pages load Pyodide; None copies the checked release into the site
+    isolated: lets pip install what lanewise's build needs; otherwise this Python has it
+    """
+    dist = dist.resolve()
+    if pyodide is not None:
+        pyodide = pyodide.rstrip("/") + "/"
+    dist.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=dist.parent, prefix=f".{dist.name}-") as temporary:
+        workplace, made = Path(temporary), Path(temporary) / "dist"
+        made.mkdir()
+        _build(made, workplace, pyodide, isolated)
+        check_size(made)
+        shutil.rmtree(dist, ignore_errors=True)
+        made.rename(dist)
+    return dist
+
+
+def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> None:
+    time = epoch()
+    folder = made / "pyodide"
+    if pyodide is not None:
+        distribution.refer(folder, pyodide)  # first, because a wrong URL is the fastest to find
+    python = prepare()
+    wheel = build_wheel(made / "wheels", python if isolated else None, time)
+    if pyodide is None:
+        distribution.copy(folder, wheel, f"../wheels/{wheel.name}")
+    landing = HERE / "landing"
+    if landing.is_dir():
+        shutil.copytree(landing, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    config = {
+        "version": wheel.name.split("-")[1],
+        "pyodide": pyodide or "pyodide/",
+        "wheel": wheel.name,
+        "revision": revision(),
+    }
+    (made / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    (workplace / "lite").mkdir()
+    notebooks_app.build(made / "lite", workplace / "lite", python, wheel, pyodide, time)
+    reference = HERE / "reference" / "build.py"
+    if reference.exists():
+        surroundings = {**os.environ, "SOURCE_DATE_EPOCH": time}
+        run("building the reference", python, reference, "--out", made / "reference", environment=surroundings)
+
+
+def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
+    """Builds the wheel for the site's Pyodide, with pip of the Python given, or with the packages of this one."""
+    options = [] if python else ["--no-build-isolation"]
+    command = [python or sys.executable, ROOT / "wasm" / "build.py", "--tag", TAG, "--dist", folder, *options]
+    run("building the wheel", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def check_size(made: Path) -> None:
+    """Raises SiteError if the site is too large, and prints the sizes of its parts."""
+    sizes = {part: sum(file.stat().st_size for file in _files(part)) for part in sorted(made.iterdir())}
+    for path, size in sizes.items():
+        print(f"{size / 1e6:8.1f} MB  {path.name}")
+    if sum(sizes.values()) > LARGEST:
+        raise SiteError(f"expected at most {LARGEST >> 20} MiB, got {sum(sizes.values()) / (1 << 20):.1f}")
+
+
+def _files(part: Path) -> list[Path]:
+    return [file for file in [part, *part.rglob("*")] if file.is_file()]
+
+
+def epoch() -> str:
+    """Returns the time that the site's files carry: SOURCE_DATE_EPOCH, or when the revision was committed."""
+    return os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or str(EPOCH)
+
+
+def revision() -> str:
+    """Returns the checkout's revision, or "" in an unpacked archive."""
+    return _git("rev-parse", "--short=12", "HEAD")
+
+
+def _git(*arguments: str) -> str:
+    try:
+        return run("git", "git", *arguments, folder=ROOT).strip()
+    except SiteError:  # not a checkout, or git is not installed
+        return ""
+
+
+def main() -> None:
+    """Builds the site that the command line describes."""
+    parser = argparse.ArgumentParser(description="Builds the site into site/dist.")
+    parser.add_argument("--dist", type=Path, default=DIST, help="folder of the site (default: site/dist)")
+    parser.add_argument("--pyodide", metavar="URL", help="load Pyodide from this URL instead of copying it")
+    parser.add_argument(
+        "--no-build-isolation", action="store_true", help="build the wheel with the packages of this Python"
+    )
+    arguments = parser.parse_args()
+    made = build(arguments.dist, pyodide=arguments.pyodide, isolated=not arguments.no_build_isolation)
+    print(f"{made}: serve it with python site/serve.py")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SiteError as error:
+        sys.exit(f"site/build.py: {error}")

@@ -1,0 +1,149 @@
+"""Builds the JupyterLite of the site, with the notebooks of site/notebooks."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from commands import SiteError, run
+
+__all__ = ["build"]
+
+HERE = Path(__file__).resolve().parent
+SETTINGS = HERE / "lite"
+KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
+# Pyodide's loader runs in a worker, in dist/lite/extensions/@jupyterlite/pyodide-kernel-extension/static/
+WORKER_TO_DIST = "../" * 5
+# Extensions of JupyterLab that come along with packages of requirements.txt and that the site does not use
+UNUSED_EXTENSIONS = frozenset({"jupyterlab_pygments"})
+
+
+def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str | None, epoch: str) -> None:
+    """Builds JupyterLite.
+
+    folder:    where it is written
+    workplace: an empty folder for the sources
+    python:    the Python of the site's environment
+    wheel:     lanewise's wheel
+    pyodide:   the URL of Pyodide's folder; None if the site has its own
+    epoch:     the time that the files carry, as in SOURCE_DATE_EPOCH
+    """
+    for name in ("jupyter_lite_config.json", "overrides.json"):
+        shutil.copyfile(SETTINGS / name, workplace / name)
+    settings = json.loads((SETTINGS / "jupyter-lite.json").read_text())
+    if pyodide is not None:
+        refer(settings["jupyter-config-data"]["litePluginSettings"][KERNEL], pyodide, wheel)
+    (workplace / "jupyter-lite.json").write_text(json.dumps(settings))
+    contents = workplace / "contents"
+    contents.mkdir()
+    if (HERE / "notebooks").is_dir():
+        shutil.copytree(HERE / "notebooks", contents, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "*.py"))
+    wheels = [wheel, *kernel_wheels(python)]
+    _set_times([*contents.rglob("*")], epoch)
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "jupyterlite_core",
+        "build",
+        "--output-dir",
+        folder,
+        "--source-date-epoch",
+        epoch,
+    ]
+    run(
+        "jupyter lite build",
+        *command,
+        *(argument for path in wheels for argument in ("--piplite-wheels", str(path))),
+        *(f"--LiteBuildConfig.federated_extensions={path}" for path in _extensions(python)),
+        folder=workplace,
+        environment={**os.environ, "SOURCE_DATE_EPOCH": epoch, "JUPYTER_NO_CONFIG": "1"},
+    )
+    _settle_index(folder)
+    _finish_page(folder)
+
+
+def refer(settings: dict[str, Any], pyodide: str, wheel: Path) -> None:
+    """Changes the kernel's settings so that Pyodide comes from a URL. Lanewise's wheel is not in its lock file, because
+    Pyodide resolves all addresses of that file relative to itself; it is loaded by an address relative to the site."""
+    settings["pyodideUrl"] = pyodide + "pyodide.js"
+    options = settings["loadPyodideOptions"]
+    options["lockFileURL"] = "../pyodide/pyodide-lock.json"
+    options["packages"] = [
+        f"{WORKER_TO_DIST}wheels/{wheel.name}" if name == "lanewise" else name for name in options["packages"]
+    ]
+
+
+def kernel_wheels(python: Path) -> list[Path]:
+    """Returns the wheels of site/lite/wheels.txt, which the kernel can install. Downloads them once."""
+    listed = SETTINGS / "wheels.txt"
+    digest = hashlib.sha256(listed.read_bytes()).hexdigest()[:16]
+    folder = HERE.parent / ".cache" / f"site-wheels-{digest}"
+    if not (folder / ".complete").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        pip: list[str | Path] = [
+            python,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+        ]
+        platform = ["--platform", "any", "--implementation", "py", "--abi", "none", "--python-version", "312"]
+        run(f"downloading the wheels of {listed.name}", *pip, *platform, "--dest", folder, "-r", listed)
+        (folder / ".complete").touch()
+    return sorted(folder.glob("*.whl"))
+
+
+def _extensions(python: Path) -> list[Path]:
+    """Returns the folders of the extensions of JupyterLab that the site has."""
+    shared = python.parent.parent / "share" / "jupyter" / "labextensions"
+    found = [path.parent for pattern in ("*", "@*/*") for path in shared.glob(f"{pattern}/package.json")]
+    used = sorted(path for path in found if path.name not in UNUSED_EXTENSIONS)
+    if not any(path.name == "pyodide-kernel-extension" for path in used):
+        raise SiteError(f"jupyterlite-pyodide-kernel is not in {shared}; delete .cache/site-venv and build again")
+    return used
+
+
+def _set_times(paths: list[Path], epoch: str) -> None:
+    for path in paths:
+        os.utime(path, (int(epoch), int(epoch)))
+
+
+def _settle_index(folder: Path) -> None:
+    """Replaces the times of wheels in the package index, which differ from one build to the next."""
+    index = folder / "pypi" / "all.json"
+    before = index.read_bytes()
+    content: dict[str, Any] = json.loads(before)
+    for package in content.values():
+        for file in itertools.chain.from_iterable(package["releases"].values()):
+            file["upload_time"] = file["upload_time_iso_8601"] = "1970-01-01T00:00:00Z"
+    after = (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
+    index.write_bytes(after)
+    _replace(folder / "jupyter-lite.json", hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest())
+
+
+def _finish_page(folder: Path) -> None:
+    """Adds to the page of the lab what JupyterLite leaves out: a language, a title of this site, and an icon, without
+    which the browser asks the server for /favicon.ico. Removes pages of apps that are not built."""
+    page = folder / "lab" / "index.html"
+    _replace(page, "<html>", '<html lang="en">')
+    _replace(
+        page, "<title>JupyterLite</title>", '<title>Lanewise notebooks</title><link rel="icon" href="favicon.ico">'
+    )
+    shutil.rmtree(folder / "doc", ignore_errors=True)
+
+
+def _replace(path: Path, before: str, after: str) -> None:
+    """Replaces the only occurrence of a text in a file."""
+    text = path.read_text()
+    if text.count(before) != 1:
+        raise SiteError(f"{path.name} of JupyterLite: expected {before!r} once, got {text.count(before)}")
+    path.write_text(text.replace(before, after))

@@ -1,0 +1,66 @@
+"""Fixtures of the site's tests: the built site, a server for it, and pages of Chromium. A test fails if its page writes
+an error to the console or asks another server for anything."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import playwright.sync_api as playwright
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "site"
+sys.path += [str(ROOT), str(SITE), str(ROOT / "tests"), str(ROOT / "tests" / "wasm"), str(Path(__file__).parent)]
+
+import chromium  # noqa: E402
+from served import SUBPATH, serving  # noqa: E402
+from support import absent  # noqa: E402
+from visit import Visit  # noqa: E402
+
+BUILD_SECONDS = 900  # on a busy machine, with all packages to download
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site: the one that LANEWISE_SITE names, or one that site/build.py makes."""
+    if named := os.environ.get("LANEWISE_SITE"):
+        return Path(named).resolve()
+    folder = tmp_path_factory.mktemp("site") / SUBPATH
+    command = [sys.executable, str(SITE / "build.py"), "--no-build-isolation", "--dist", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    if done.returncode:
+        pytest.fail(f"site/build.py stopped:\n{done.stdout}{done.stderr}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """The address of the served site, with a slash at its end."""
+    with serving(site) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[playwright.Browser]:
+    """Chromium, with WebGPU on the CPU."""
+    if chromium.program() is None:
+        absent("Chromium is not installed", "chromium")
+    with closing(chromium.Driver()) as driver, closing(driver.launch(webgpu=True)) as launched:
+        yield launched.browser
+
+
+@pytest.fixture
+def visit(browser: playwright.Browser, address: str) -> Iterator[Visit]:
+    """A page of a browser without stored data. The test fails if the page logs errors or asks another server."""
+    with closing(Visit(browser.new_context(), address)) as opened:
+        yield opened
+        assert opened.errors == []
+        assert opened.foreign == []

@@ -1,0 +1,98 @@
+"""Drives JupyterLite: opens notebooks in the lab and runs them, in the browser's Pyodide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from visit import Visit
+
+__all__ = ["NotebookError", "open_lab", "open_notebook", "run_all", "run_cells", "run_notebook", "text"]
+
+BOOT_SECONDS = 300  # a busy machine takes a minute to compile Pyodide and to import IPython
+RUN_SECONDS = 600
+
+RESTORED = "async () => { await window.jupyterapp.restored; }"
+# Opens a notebook of the site or of the browser's storage, and waits for its kernel
+OPEN = """async (path) => {
+    const { commands } = window.jupyterapp;
+    const panel = await commands.execute("docmanager:open", { path, factory: "Notebook" });
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+    await panel.sessionContext.session.kernel.info;
+}"""
+SAVE = """async ([path, sources]) => {
+    const cells = sources.map((source, number) => (
+        { cell_type: "code", id: `cell-${number}`, metadata: {}, outputs: [], execution_count: null, source }
+    ));
+    const kernelspec = { name: "python", display_name: "Python (Pyodide)", language: "python" };
+    const content = { nbformat: 4, nbformat_minor: 5, metadata: { kernelspec }, cells };
+    await window.jupyterapp.serviceManager.contents.save(path, { type: "notebook", format: "json", content });
+}"""
+# Runs all cells; the lab stops at the first one with an error. Then waits until the kernel has nothing left to do.
+RUN = """async () => {
+    const { commands, shell } = window.jupyterapp;
+    const panel = shell.currentWidget;
+    await commands.execute("notebook:run-all-cells");
+    const { kernel } = panel.sessionContext.session;
+    while (kernel.status !== "idle") {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return panel.context.model.toJSON().cells;
+}"""
+
+
+class NotebookError(AssertionError):
+    """A cell of a notebook raised an error, or was not run."""
+
+
+def open_lab(visit: Visit) -> None:
+    """Opens the lab and waits until it can be used."""
+    visit.open("lite/lab/index.html")
+    visit.page.wait_for_function("window.jupyterapp !== undefined", timeout=BOOT_SECONDS * 1000)
+    visit.ask(RESTORED, seconds=BOOT_SECONDS)
+
+
+def open_notebook(visit: Visit, path: str) -> None:
+    """Opens a notebook and waits until its kernel is ready."""
+    visit.ask(OPEN, path, seconds=BOOT_SECONDS)
+
+
+def run_all(visit: Visit, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any]]:
+    """Runs the open notebook from top to bottom and returns its cells with their outputs, as in its file. Raises
+    NotebookError if a cell failed."""
+    cells: list[dict[str, Any]] = visit.ask(RUN, seconds=seconds)
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] != "code":
+            continue
+        source = "".join(cell["source"])
+        for output in cell["outputs"]:
+            if output["output_type"] == "error":
+                raise NotebookError(f"cell {number} raised {output['ename']}: {output['evalue']}\n{source}")
+        if source.strip() and cell["execution_count"] is None:
+            raise NotebookError(f"cell {number} was not run:\n{source}")
+    return cells
+
+
+def run_notebook(visit: Visit, path: str, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any]]:
+    """Opens the lab and a notebook of the site, runs it from top to bottom, and returns its cells with their outputs.
+    Raises NotebookError if a cell failed."""
+    open_lab(visit)
+    open_notebook(visit, path)
+    return run_all(visit, seconds=seconds)
+
+
+def run_cells(visit: Visit, path: str, sources: Sequence[str]) -> list[str]:
+    """Runs a new notebook with these cells in the open lab, and returns the text of each cell's output."""
+    visit.ask(SAVE, [path, list(sources)], seconds=60)
+    open_notebook(visit, path)
+    return [text(cell) for cell in run_all(visit)]
+
+
+def text(cell: dict[str, Any]) -> str:
+    """Returns what a cell printed, and its value as text."""
+    parts = []
+    for output in cell["outputs"]:
+        found = output.get("text") or output.get("data", {}).get("text/plain", "")
+        parts.append(found if isinstance(found, str) else "".join(found))
+    return "".join(parts)

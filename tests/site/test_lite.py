@@ -1,0 +1,125 @@
+"""Tests JupyterLite in Chromium: Lanewise is installed, %pip uses the site's own index, and no request leaves the
+site."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import distribution
+import lab
+import pytest
+import serve
+from served import SUBPATH, running, serving
+from visit import Visit
+
+import build
+import lanewise
+from wasm import releases
+
+FIRST = "import lanewise\nprint(lanewise.__version__)"
+BACKEND = "import lanewise\nprint(lanewise.__version__, lanewise.get_backend())"
+INSTALLED = f"{lanewise.__version__} relaxed_simd"
+REMOVE = """
+import importlib.util, micropip
+micropip.uninstall("lanewise")
+print(importlib.util.find_spec("lanewise"))
+"""
+
+
+def test_the_first_cell_imports_lanewise_without_a_network(visit: Visit) -> None:
+    lab.open_lab(visit)
+    assert visit.page.title().endswith("Lanewise notebooks")
+    visit.ask(lab.SAVE, ["first.ipynb", [FIRST, "import numpy\nnumpy.asarray(lanewise.ones(3)).tolist()"]], seconds=60)
+    lab.open_notebook(visit, "first.ipynb")
+    asked = len(visit.requests)
+    visit.context.set_offline(True)
+    assert [lab.text(cell) for cell in lab.run_all(visit)] == [f"{lanewise.__version__}\n", "[1.0, 1.0, 1.0]"]
+    # the site's service worker answers requests of the kernel for files
+    assert [url for url in visit.requests[asked:] if not url.endswith("/lite/api/drive")] == []
+
+
+def test_pip_installs_from_the_site(visit: Visit) -> None:
+    lab.open_lab(visit)
+    cells = ["%pip install lanewise", BACKEND]
+    assert lab.run_cells(visit, "installed.ipynb", cells)[-1].strip() == INSTALLED
+    asked = len(visit.requests)
+    outputs = lab.run_cells(visit, "removed.ipynb", [REMOVE, *cells])
+    assert outputs[0].strip() == "None"
+    assert outputs[-1].strip() == INSTALLED
+    wheels = [urlsplit(url).path for url in visit.requests[asked:]]
+    assert any("/lanewise-" in path and path.endswith(".whl") for path in wheels)
+
+
+def test_pip_refuses_what_the_site_lacks(visit: Visit) -> None:
+    lab.open_lab(visit)
+    with pytest.raises(lab.NotebookError, match=r"cell 0 raised ValueError.*(?s:.*)PyPI fallback is disabled"):
+        lab.run_cells(visit, "absent.ipynb", ["%pip install no-such-package-for-lanewise", "1 / 1"])
+
+
+def test_a_notebook_with_an_error_fails(visit: Visit) -> None:
+    lab.open_lab(visit)
+    with pytest.raises(lab.NotebookError, match="cell 1 raised ZeroDivisionError"):
+        lab.run_cells(visit, "error.ipynb", ["1 + 1", "1 / 0", "2 + 2"])
+
+
+def test_isolation_sends_two_headers(site: Path) -> None:
+    for isolated in (False, True):
+        with serving(site, isolated=isolated) as address:
+            parts = urlsplit(address)
+            with closing(http.client.HTTPConnection(parts.hostname or "", parts.port)) as connection:
+                connection.request("GET", parts.path + "config.json")
+                answer = connection.getresponse()
+                sent = {name: answer.getheader(name) for name in serve.ISOLATION}
+                answer.read()
+            assert sent == (serve.ISOLATION if isolated else dict.fromkeys(serve.ISOLATION))
+
+
+def test_notebooks_run_isolated(site: Path, browser: Any) -> None:
+    with serving(site, isolated=True) as address, closing(Visit(browser.new_context(), address)) as visit:
+        lab.open_lab(visit)
+        assert visit.page.evaluate("self.crossOriginIsolated") is True
+        assert lab.run_cells(visit, "isolated.ipynb", [BACKEND])[0].strip() == INSTALLED
+        assert (visit.errors, visit.foreign) == ([], [])
+
+
+class _Release(SimpleHTTPRequestHandler):
+    """Serves Pyodide's release as its own server does: to pages of any origin."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Prints nothing."""
+
+
+@contextmanager
+def release() -> Iterator[str]:
+    """Serves the checked release, and yields the URL of its folder."""
+    folder = releases.fetch(distribution.VERSION)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Release, directory=str(folder.parent)))
+    server.daemon_threads = True
+    with running(server) as origin:
+        yield f"{origin}/{folder.name}/"
+
+
+def test_a_published_site_loads_pyodide_from_its_server(tmp_path: Path, browser: Any) -> None:
+    with release() as url:
+        folder = build.build(tmp_path / SUBPATH, pyodide=url, isolated=False)
+        assert [path.name for path in (folder / "pyodide").iterdir()] == [distribution.LOCK]
+        with serving(folder) as address, closing(Visit(browser.new_context(), address)) as visit:
+            lab.open_lab(visit)
+            assert lab.run_cells(visit, "published.ipynb", [BACKEND])[0].strip() == INSTALLED
+            outputs = lab.run_cells(visit, "index.ipynb", [REMOVE, "%pip install lanewise", BACKEND])
+            assert outputs[-1].strip() == INSTALLED
+            assert any("/lite/pypi/lanewise-" in each for each in visit.requests)
+            assert visit.errors == []
+            assert {each for each in visit.foreign if not each.startswith(url)} == set()
+            assert url + "pyodide.asm.wasm" in visit.foreign

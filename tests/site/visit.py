@@ -1,0 +1,55 @@
+"""A page of Chromium that records what no page of the site may do: errors in the console, requests to other servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import playwright.sync_api as playwright
+
+# Playwright waits without limit for a promise, so the script's promise is not returned to it
+BEGIN = """([script, argument]) => {
+    window.lanewiseTest = undefined;
+    Promise.resolve(eval(script)(argument)).then(
+        (value) => { window.lanewiseTest = { value: value === undefined ? null : value }; },
+        (error) => { window.lanewiseTest = { error: String(error && error.stack || error) }; },
+    );
+}"""
+LOCAL = ("data:", "blob:", "about:")
+
+
+class Visit:
+    """A page, and what it did: `errors` in the console and `requests`, those of its workers too."""
+
+    def __init__(self, context: playwright.BrowserContext, address: str) -> None:
+        self.context, self.address = context, address
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        context.on("request", lambda request: self.requests.append(request.url))
+        context.on("console", self._note)
+        context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        self.page = context.new_page()
+
+    def _note(self, message: playwright.ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    @property
+    def foreign(self) -> list[str]:
+        """The requests to other servers."""
+        return [url for url in self.requests if not url.startswith((self.address, *LOCAL))]
+
+    def open(self, path: str = "") -> None:
+        """Goes to a page of the site."""
+        self.page.goto(self.address + path)
+
+    def ask(self, script: str, argument: object = None, *, seconds: float) -> Any:
+        """Calls an asynchronous function, given as JavaScript, and returns its result."""
+        self.page.evaluate(BEGIN, [script, argument])
+        self.page.wait_for_function("window.lanewiseTest !== undefined", timeout=seconds * 1000)
+        outcome = self.page.evaluate("window.lanewiseTest")
+        assert "error" not in outcome, outcome["error"]
+        return outcome["value"]
+
+    def close(self) -> None:
+        self.context.close()
