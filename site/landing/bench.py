@@ -1,0 +1,272 @@
+"""The benchmark of the landing page: five pieces of work in NumPy and on every backend of Lanewise.
+
+worker.mjs runs this in Pyodide and passes on what `run` reports, an event at a time, so that the page can draw a bar as
+soon as it is measured. Each event is a dict that JSON can hold:
+
+    facts       versions, the backends that are available or the reason why not, and the GPU's adapter
+    measuring   the work and the contestant that are measured next
+    sample      a sample has been taken, so the worker is alive
+    result      nanoseconds of one call; how far its answer is from the reference, and whether that is tolerated
+    failure     the contestant stopped with an error
+    done        all is measured
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import lanewise as lw
+from lanewise.demo import digits as demo_data
+from lanewise.demo.network import Network, tensor
+from lanewise.demo.numpy_peer import NumpyNetwork, array
+from lanewise.timing import Contestant, measure
+
+Array = npt.NDArray[Any]
+Report = Callable[[dict[str, Any]], object]
+
+NUMPY, GPU = "numpy", "wgpu"
+BACKENDS = ("scalar", "simd128", "relaxed_simd", GPU)
+SIZES = {"matmul-256": 256, "matmul-512": 512}
+REPEATS = 5
+SAMPLE_SECONDS = 0.1  # a browser's clock may tick once in a millisecond, so one tick is at most 1 % of a sample
+GPU_SAMPLE_SECONDS = 0.25  # each sample ends with a read, whose round trip must count little
+GPU_REPEATS = 4
+GPU_LONGEST = 1.5  # seconds, after which no further sample is taken: software adapters are slow
+GPU_MOST_CALLS = 500  # in one sample
+GPU_OPENS = 30.0  # seconds in which the browser must open the GPU
+
+# The tolerances of the contracts; tests/site/test_bench.py compares them with contracts/*.yaml.
+TOLERANCES: dict[str, dict[str, float]] = {
+    "matmul": {"magnitude": 4.9e-7},
+    "exp": {"ulp": 1.4},
+    "softmax": {"absolute": 1.86e-7, "ulp": 2.48},
+}
+
+
+class Work:
+    """One piece of work. `error` returns how far an answer is from the reference, in multiples of what is tolerated."""
+
+    name = ""
+
+    def numpy(self) -> Callable[[], Array]:
+        """Returns the function to time in NumPy."""
+        raise NotImplementedError
+
+    def lanewise(self, backend: str) -> Callable[[], lw.Tensor]:
+        """Returns the function to time on a backend, which is in use when the function runs."""
+        raise NotImplementedError
+
+    def error(self, answer: Array) -> float:
+        """Returns the error of an answer; more than 1 is too much."""
+        raise NotImplementedError
+
+
+class Call(Work):
+    """A call of one operation that has the same name in Lanewise and a NumPy function that computes it."""
+
+    def __init__(self, name: str, operation: str, function: Callable[..., Array], *inputs: lw.Tensor) -> None:
+        self.name, self.operation, self.function = name, operation, function
+        self.inputs = [np.asarray(each) for each in inputs]
+        self.reference: tuple[Array, Array] | None = None
+
+    def numpy(self) -> Callable[[], Array]:
+        """Returns a call of the NumPy function."""
+        return partial(self.function, *self.inputs)
+
+    def lanewise(self, backend: str) -> Callable[[], lw.Tensor]:
+        """Returns a call of Lanewise's operation.
+
+        On the GPU, the operands are there already, and each call writes into the same tensor: Lanewise does not compute
+        elementwise results that nobody reads.
+        """
+        function = getattr(lw, self.operation)
+        operands = [lw.asarray(each) for each in self.inputs]
+        if backend != GPU:
+            return partial(function, *operands)
+        placed = [each.to(GPU) for each in operands]
+        return partial(function, *placed, out=function(*placed))
+
+    def error(self, answer: Array) -> float:
+        """Compares with NumPy's answer in float64, by the tolerance of the operation's contract."""
+        if self.reference is None:
+            self.reference = self._reference()
+        expected, allowed = self.reference
+        return float(np.max(np.abs(answer - expected) / allowed))
+
+    def _reference(self) -> tuple[Array, Array]:
+        """Returns the reference and the errors that the contract tolerates."""
+        wide = [each.astype(np.float64) for each in self.inputs]
+        expected = self.function(*wide)
+        tolerance = TOLERANCES[self.operation]
+        allowed = np.full(expected.shape, tolerance.get("absolute", 0.0))
+        if "ulp" in tolerance:
+            spacing = np.spacing(np.abs(expected).astype(np.float32)).astype(np.float64)
+            allowed = np.maximum(allowed, tolerance["ulp"] * spacing)
+        if "magnitude" in tolerance:
+            allowed = np.maximum(allowed, tolerance["magnitude"] * self.function(*map(np.abs, wide)))
+        return expected, allowed
+
+
+class Digits(Work):
+    """The demo's network reads its 540 handwritten digits. All contestants must read the same as NumPy."""
+
+    name = "digits"
+
+    def __init__(self) -> None:
+        self.digits = demo_data.load()
+        self.reader = NumpyNetwork(self.digits)
+        self.expected = self.reader(array(self.digits)).argmax(axis=1)
+
+    def numpy(self) -> Callable[[], Array]:
+        """Returns the network in NumPy."""
+        return partial(self.reader, array(self.digits))
+
+    def lanewise(self, backend: str) -> Callable[[], lw.Tensor]:
+        """Returns the network of lanewise.demo, with its weights and images on the backend."""
+        network, images = Network(self.digits), tensor(self.digits)
+        return partial(network, images.to(GPU) if backend == GPU else images)
+
+    def error(self, answer: Array) -> float:
+        """Returns how many digits are read otherwise than by NumPy, times 2: one of them is too many."""
+        return 2.0 * int((answer.argmax(axis=1) != self.expected).sum())
+
+
+def _softmax(x: Array) -> Array:
+    """Computes softmax along the rows, as one writes it in NumPy."""
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
+
+
+def _matmul(name: str) -> Work:
+    shape = (SIZES[name], SIZES[name])
+    return Call(name, "matmul", np.matmul, lw.rand(shape, seed=1) - 0.5, lw.rand(shape, seed=2) - 0.5)
+
+
+# In the order in which they run: the one with the fastest NumPy comes first, so that the first bar comes soon.
+WORKS: dict[str, Callable[[], Work]] = {
+    "matmul-256": partial(_matmul, "matmul-256"),
+    "matmul-512": partial(_matmul, "matmul-512"),
+    "exp": lambda: Call("exp", "exp", np.exp, lw.rand((1_000_000,), seed=3) * 20 - 10),
+    "softmax": lambda: Call("softmax", "softmax", _softmax, lw.rand((1000, 1000), seed=4) * 20 - 10),
+    "digits": Digits,
+}
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The nanoseconds of one call, and the answer."""
+
+    nanoseconds: float
+    answer: Array
+
+
+async def run(report: Report) -> None:
+    """Measures all works on all contestants, and reports events as they happen."""
+    available = await _facts(report)
+    for make in WORKS.values():
+        with lw.use_backend("cpu"):  # not every browser can read the GPU's memory here
+            work = make()
+        for contestant in (NUMPY, *available):
+            await _contest(work, contestant, report)
+        await asyncio.sleep(0)
+    report({"type": "done"})
+
+
+async def _contest(work: Work, contestant: str, report: Report) -> None:
+    """Measures and checks one contestant. An error ends only its part: the GPU may be lost, or memory run out."""
+    about = {"work": work.name, "contestant": contestant}
+    report({"type": "measuring", **about})
+    try:
+        timed = await _time(work, contestant, lambda _: report({"type": "sample"}))
+        report({"type": "result", **about, "nanoseconds": timed.nanoseconds, **_judge(work, contestant, timed.answer)})
+    except (lw.LanewiseError, MemoryError) as error:
+        report({"type": "failure", **about, "message": str(error) or type(error).__name__})
+
+
+def _judge(work: Work, contestant: str, answer: Array) -> dict[str, Any]:
+    """Returns the error and whether it is tolerated. NumPy in float32 promises no tolerance, so it is not judged."""
+    error = work.error(answer)
+    return {"error": round(error, 3), "agrees": None if contestant == NUMPY else error <= 1}
+
+
+async def _time(work: Work, contestant: str, progress: Callable[[str], object]) -> Timed:
+    if contestant == GPU:
+        with lw.use_backend(GPU):
+            return await _time_on_gpu(work.lanewise(GPU), progress)
+    if contestant == NUMPY:
+        entrant = Contestant.calling(NUMPY, work.numpy())
+    else:
+        with lw.use_backend(contestant):
+            function = work.lanewise(contestant)
+        entrant = Contestant.calling(contestant, function, context=partial(lw.use_backend, contestant))
+    (timing,) = measure([entrant], repeats=REPEATS, sample_seconds=SAMPLE_SECONDS, progress=progress)
+    return Timed(timing.minimum, np.asarray(entrant.run()))
+
+
+async def _time_on_gpu(function: Callable[[], lw.Tensor], progress: Callable[[str], object]) -> Timed:
+    """Times calls that end with the read of one element, which waits for all of them.
+
+    lanewise.timing cannot be used: not every browser can suspend Python, and the others must await.
+    """
+    answer = await function().numpy_async()  # compiles the kernels
+
+    async def sample(calls: int) -> int:
+        start = perf_counter_ns()
+        for _ in range(calls):
+            result = function()
+        await result.reshape((-1,))[-1:].numpy_async()
+        progress(GPU)
+        return max(1, perf_counter_ns() - start)
+
+    calls, least = 1, int(GPU_SAMPLE_SECONDS * 1e9)
+    while (taken := await sample(calls)) < least and calls < GPU_MOST_CALLS:
+        calls = min(GPU_MOST_CALLS, calls * 10, max(calls + 1, int(calls * 1.1 * least / taken)))
+    times = [taken]
+    while len(times) < GPU_REPEATS and sum(times) < GPU_LONGEST * 1e9:
+        times.append(await sample(calls))
+    return Timed(min(times) / calls, answer)
+
+
+async def _facts(report: Report) -> list[str]:
+    """Reports what this engine has, and returns the available contestants among BACKENDS."""
+    refusal = await _open_gpu()
+    infos = {str(info.name): info for info in lw.backends()}
+    reasons = {name: infos[name].reason for name in BACKENDS if not infos[name].available}
+    if refusal and GPU not in reasons:
+        reasons[GPU] = refusal
+    device = next(iter(infos[GPU].devices), None)
+    report(
+        {
+            "type": "facts",
+            "lanewise": lw.__version__,
+            "numpy": np.__version__,
+            "missing": reasons,
+            "adapter": {"name": device.name, "software": bool(device.software)} if device else None,
+            "works": list(WORKS),
+        }
+    )
+    return [name for name in BACKENDS if name not in reasons]
+
+
+async def _open_gpu() -> str:
+    """Opens the GPU. Returns why that failed, "" if it did not."""
+
+    async def opened() -> None:
+        await lw.init_backend(GPU)
+
+    try:
+        await asyncio.wait_for(opened(), GPU_OPENS)
+    except TimeoutError:
+        return f"the browser has not opened the GPU within {GPU_OPENS:.0f} seconds"
+    except lw.LanewiseError as error:
+        return str(error)
+    return ""

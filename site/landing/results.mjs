@@ -1,0 +1,177 @@
+// What is measured and how a result is written: pure functions, without the page.
+
+// amount: what one call computes, in the unit; it takes `nanoseconds`, so the rate is amount / nanoseconds * 1e9
+export const WORKS = [
+    { name: "matmul-256", title: "Matrix product, 256 × 256", unit: "GFLOP/s", amount: (2 * 256 ** 3) / 1e9 },
+    { name: "matmul-512", title: "Matrix product, 512 × 512", unit: "GFLOP/s", amount: (2 * 512 ** 3) / 1e9 },
+    { name: "exp", title: "exp of 1,000,000 numbers", unit: "million numbers/s", amount: 1 },
+    { name: "softmax", title: "softmax of 1000 × 1000", unit: "million numbers/s", amount: 1 },
+    { name: "digits", title: "Reading handwritten digits", unit: "images/s", amount: 540 },
+];
+export const CONTESTANTS = ["numpy", "scalar", "simd128", "relaxed_simd", "wgpu"];
+const LABELS = {
+    numpy: "NumPy",
+    scalar: "Scalar",
+    simd128: "SIMD128",
+    relaxed_simd: "Relaxed SIMD",
+    wgpu: "WebGPU",
+};
+const VERSION = 1; // of the fragment; a change of works or contestants needs a new one
+const PREFIX = "#result=";
+const LONGEST = 300; // characters of a text in a fragment
+
+export function label(contestant, report) {
+    return contestant === "wgpu" && report?.adapter?.software ? "WebGPU (CPU)" : LABELS[contestant];
+}
+
+export function rate(work, outcome) {
+    return (work.amount / outcome.nanoseconds) * 1e9;
+}
+
+export function ratio(outcomes, contestant) {
+    const base = outcomes?.numpy?.nanoseconds;
+    const own = outcomes?.[contestant]?.nanoseconds;
+    return base && own ? base / own : undefined;
+}
+
+/** Formats with three digits: 0.123, 1.23, 12.3, 123, 12,300. */
+export function digits(value) {
+    const rounded = Number(value.toPrecision(3));
+    const places = rounded >= 100 ? 0 : rounded >= 10 ? 1 : 2;
+    return rounded.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
+}
+
+/** Formats with two digits: 0.42×, 3.1×, 31×. */
+export function times(value) {
+    const places = value >= 9.95 ? 0 : value >= 0.995 ? 1 : 2;
+    return `${value.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places })}×`;
+}
+
+export function duration(nanoseconds) {
+    const [size, unit] = nanoseconds < 999.5e3 ? [1e3, "µs"] : nanoseconds < 999.5e6 ? [1e6, "ms"] : [1e9, "s"];
+    return `${digits(nanoseconds / size)} ${unit}`;
+}
+
+/** Names browser and operating system, from what the browser says about itself. */
+export function describeBrowser({ userAgent, userAgentData }) {
+    const brands = userAgentData?.brands ?? [];
+    const brand = brands.find(({ brand }) => !/not.?a.?brand|^Chromium$/i.test(brand)) ?? brands.at(-1);
+    const known = [
+        [/Firefox\/(\d+)/, "Firefox"],
+        [/Edg\/(\d+)/, "Edge"],
+        [/(?:HeadlessChrome|Chrome)\/(\d+)/, "Chromium"],
+        [/Version\/(\d+[.\d]*).*Safari/, "Safari"],
+    ];
+    const found = known.map(([pattern, name]) => [name, pattern.exec(userAgent)?.[1]]).find(([, version]) => version);
+    const systems = [
+        [/Android/, "Android"],
+        [/iPhone|iPad/, "iOS"],
+        [/Windows/, "Windows"],
+        [/Mac OS/, "macOS"],
+        [/CrOS/, "ChromeOS"],
+        [/Linux/, "Linux"],
+    ];
+    const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
+    const named = brand && !/^(not|headless)/i.test(brand.brand) ? [brand.brand, brand.version] : found;
+    return [named ? named.join(" ") : "unknown browser", system].filter(Boolean).join(" on ");
+}
+
+/** Returns a report without results, for the events of a run to fill in. */
+export function newReport(browser) {
+    return {
+        date: new Date().toISOString().slice(0, 10),
+        browser: describeBrowser(browser),
+        userAgent: browser.userAgent,
+        logicalProcessors: browser.hardwareConcurrency ?? null,
+        lanewise: "",
+        numpy: "",
+        pyodide: "",
+        adapter: null,
+        missing: {},
+        background: false,
+        complete: false,
+        results: {},
+    };
+}
+
+/** Returns the fragment of the page's URL that holds a report, all except the browser's long name of itself. */
+export function toFragment(report) {
+    const { userAgent, results, ...rest } = report;
+    const rows = WORKS.map(({ name }) =>
+        CONTESTANTS.map((contestant) => {
+            const outcome = results[name]?.[contestant];
+            if (!outcome) {
+                return 0;
+            }
+            return outcome.failure
+                ? [outcome.failure.slice(0, LONGEST)]
+                : [Number(outcome.nanoseconds.toPrecision(4)), outcome.error, outcome.agrees];
+        }),
+    );
+    const bytes = new TextEncoder().encode(JSON.stringify({ version: VERSION, ...rest, rows }));
+    const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    return PREFIX + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+export function isResult(fragment) {
+    return fragment.startsWith(PREFIX);
+}
+
+/** Returns the report in a fragment. Throws an Error if it is damaged: links are cut off, and anyone can write one. */
+export function fromFragment(fragment) {
+    const binary = atob(fragment.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const { version, rows, ...rest } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    check(version === VERSION, "version");
+    check(/^\d{4}-\d\d-\d\d$/.test(rest.date), "date");
+    const processors = rest.logicalProcessors;
+    check(processors === null || (Number.isInteger(processors) && processors > 0), "logicalProcessors");
+    // in the order of newReport(), so that a copied link equals the one it came from
+    const report = { date: rest.date, browser: text(rest.browser, "browser"), logicalProcessors: processors };
+    for (const name of ["lanewise", "numpy", "pyodide"]) {
+        report[name] = text(rest[name], name);
+    }
+    const adapter = rest.adapter;
+    report.adapter = adapter && { name: text(adapter.name, "adapter"), software: adapter.software === true };
+    report.missing = {};
+    for (const contestant of CONTESTANTS) {
+        if (rest.missing?.[contestant] !== undefined) {
+            report.missing[contestant] = text(rest.missing[contestant], "missing");
+        }
+    }
+    report.background = rest.background === true;
+    report.complete = rest.complete === true;
+    check(Array.isArray(rows) && rows.length === WORKS.length, "rows");
+    report.results = {};
+    rows.forEach((row, i) => {
+        check(Array.isArray(row) && row.length === CONTESTANTS.length, "row");
+        row.forEach((cell, j) => {
+            if (cell !== 0) {
+                (report.results[WORKS[i].name] ??= {})[CONTESTANTS[j]] = outcome(cell);
+            }
+        });
+    });
+    return report;
+}
+
+function outcome(cell) {
+    if (Array.isArray(cell) && cell.length === 1) {
+        return { failure: text(cell[0], "failure") };
+    }
+    const [nanoseconds, error, agrees] = cell;
+    check(Number.isFinite(nanoseconds) && nanoseconds > 0, "nanoseconds");
+    check(Number.isFinite(error) && error >= 0, "error");
+    check(agrees === null || typeof agrees === "boolean", "agrees");
+    return { nanoseconds, error, agrees };
+}
+
+function text(value, name) {
+    check(typeof value === "string" && value.length <= 2 * LONGEST, name);
+    return value;
+}
+
+function check(condition, name) {
+    if (!condition) {
+        throw new Error(`unexpected ${name}`);
+    }
+}

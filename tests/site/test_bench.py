@@ -1,0 +1,187 @@
+"""Tests the landing page's benchmark without a browser: bench.py in this Python, and what results.mjs computes."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import lanewise as lw
+
+ROOT = Path(__file__).parents[2]
+LANDING = ROOT / "site" / "landing"
+MATMUL = "matmul-256"
+
+
+@pytest.fixture(scope="module")
+def bench():
+    spec = importlib.util.spec_from_file_location("landing_bench", LANDING / "bench.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look for their module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.fixture
+def quick(bench, monkeypatch):
+    """The benchmark with short samples, and without the GPU, which this process may have used in other ways."""
+
+    async def closed():
+        return "not in this test"
+
+    monkeypatch.setattr(bench, "SAMPLE_SECONDS", 1e-4)
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    monkeypatch.setattr(bench, "_open_gpu", closed)
+    return bench
+
+
+def events_of(bench):
+    events = []
+    asyncio.run(bench.run(events.append))
+    return events
+
+
+def node(expression, *arguments):
+    """Evaluates an expression of results.mjs, with `given` for the arguments, in Node."""
+    source = f"""
+        import * as results from {json.dumps((LANDING / "results.mjs").as_uri())};
+        const given = JSON.parse(process.argv[1]);
+        console.log(JSON.stringify({expression}));
+    """
+    command = ["node", "--input-type=module", "-e", source, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_tolerances_are_those_of_the_contracts(bench):
+    for operation, tolerance in bench.TOLERANCES.items():
+        contract = yaml.safe_load((ROOT / "contracts" / f"{operation}.yaml").read_text())
+        assert contract["tolerance"] == tolerance
+
+
+def test_the_page_and_python_name_the_same_things(bench):
+    assert node("results.WORKS.map(({ name }) => name)") == list(bench.WORKS)
+    assert node("results.CONTESTANTS") == [bench.NUMPY, *bench.BACKENDS]
+
+
+def test_events(quick):
+    facts, *measured, done = events_of(quick)
+    assert facts["type"] == "facts" and facts["lanewise"] == lw.__version__
+    assert set(facts["missing"]) >= {"simd128", "relaxed_simd", "wgpu"} and "scalar" not in facts["missing"]
+    assert done == {"type": "done"}
+    results = [event for event in measured if event["type"] == "result"]
+    assert [(each["work"], each["contestant"]) for each in results] == [
+        (work, contestant) for work in quick.WORKS for contestant in ("numpy", "scalar")
+    ]
+    assert all(each["agrees"] is (None if each["contestant"] == "numpy" else True) for each in results)
+    json.dumps([facts, *measured])
+
+
+@pytest.mark.parametrize("work", [MATMUL, "exp", "softmax", "digits"])
+def test_a_wrong_answer_is_found(bench, work):
+    made = bench.WORKS[work]()
+    with lw.use_backend("scalar"):
+        right = np.asarray(made.lanewise("scalar")())
+    wrong = right.copy()
+    if work == "digits":
+        wrong[7] = np.roll(wrong[7], 1)
+    else:
+        wrong.flat[right.argmax()] *= np.float32(1.01)
+    assert made.error(right) <= 1 < made.error(wrong)
+    assert bench._judge(made, "scalar", wrong)["agrees"] is False
+
+
+def test_nan_is_a_wrong_answer(bench):
+    made = bench.WORKS["exp"]()
+    wrong = made.numpy()().copy()
+    wrong[3] = np.nan
+    assert bench._judge(made, "scalar", wrong)["agrees"] is False
+
+
+def test_an_error_ends_only_one_measurement(quick, monkeypatch):
+    def fail(*_):
+        raise lw.DeviceError("wgpu: the device was lost")
+
+    monkeypatch.setattr(quick.Digits, "lanewise", fail)
+    events = events_of(quick)
+    (failure,) = [event for event in events if event["type"] == "failure"]
+    assert failure == {
+        "type": "failure",
+        "work": "digits",
+        "contestant": "scalar",
+        "message": "wgpu: the device was lost",
+    }
+    assert events[-1] == {"type": "done"}
+
+
+def test_a_browser_that_never_opens_the_gpu(bench, monkeypatch):
+    class Never:
+        def __await__(self):
+            return asyncio.sleep(60).__await__()
+
+    monkeypatch.setattr(bench, "GPU_OPENS", 0.01)
+    monkeypatch.setattr(lw, "init_backend", lambda name: Never())
+    assert "has not opened the GPU" in asyncio.run(bench._open_gpu())
+
+
+@pytest.mark.parametrize(("work", "calls"), [(MATMUL, 5), ("exp", 5), ("softmax", 5), ("digits", 5)])
+def test_the_gpu_computes_every_call(bench, work, calls):
+    """Lanewise leaves out elementwise results that nobody reads; a benchmark must read them or not allow that."""
+    if not any(info.name == "wgpu" and info.available for info in lw.backends()):
+        pytest.skip("WebGPU is not available")
+    made = bench.WORKS[work]()
+    with lw.use_backend("wgpu"):
+        function = made.lanewise("wgpu")
+        function()
+        lw.synchronize("wgpu")
+        before = lw.memory_stats("wgpu")["dispatches"]
+        for _ in range(calls):
+            result = function()
+        lw.synchronize("wgpu")
+        assert lw.memory_stats("wgpu")["dispatches"] - before >= calls
+    assert made.error(np.asarray(result)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(0.1234, "0.12"), (1.234, "1.23"), (9.999, "10.0"), (12.34, "12.3"), (99.99, "100"), (12345, "12,300")],
+)
+def test_numbers(given, expected):
+    assert node("results.digits(...given)", given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [(0.423, "0.42"), (0.996, "1.0"), (3.14, "3.1"), (9.96, "10"), (31.4, "31")]
+)
+def test_ratios(given, expected):
+    assert node("results.times(...given)", given) == expected + "\N{MULTIPLICATION SIGN}"
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0", "Firefox 153 on Linux"),
+        (
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/27.0 "
+            "Safari/605.1.15",
+            "Safari 27.0 on macOS",
+        ),
+        (
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile "
+            "Safari/537.36",
+            "Chromium 156 on Android",
+        ),
+        ("something", "unknown browser"),
+    ],
+)
+def test_browsers(agent, expected):
+    assert node("results.describeBrowser({ userAgent: given[0] })", agent) == expected
