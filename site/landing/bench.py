@@ -141,7 +141,7 @@ class Digits(Work):
 
 def _softmax(x: Array) -> Array:
     """Computes softmax along the rows, as one writes it in NumPy."""
-    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    powers: Array = np.exp(x - x.max(axis=1, keepdims=True))
     powers /= powers.sum(axis=1, keepdims=True)
     return powers
 

@@ -68,7 +68,8 @@ def run_all(visit: Visit, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any
         source = "".join(cell["source"])
         for output in cell["outputs"]:
             if output["output_type"] == "error":
-                raise NotebookError(f"cell {number} raised {output['ename']}: {output['evalue']}\n{source}")
+                kind = output["ename"].removeprefix("<class '").removesuffix("'>")  # this kernel gives the class's repr
+                raise NotebookError(f"cell {number} raised {kind}: {output['evalue']}\n{source}")
         if source.strip() and cell["execution_count"] is None:
             raise NotebookError(f"cell {number} was not run:\n{source}")
     return cells

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     import playwright.sync_api as playwright
@@ -37,7 +38,8 @@ class Visit:
     @property
     def foreign(self) -> list[str]:
         """The requests to other servers."""
-        return [url for url in self.requests if not url.startswith((self.address, *LOCAL))]
+        parts = urlsplit(self.address)
+        return [url for url in self.requests if not url.startswith((f"{parts.scheme}://{parts.netloc}/", *LOCAL))]
 
     def open(self, path: str = "") -> None:
         """Goes to a page of the site."""
