@@ -181,6 +181,7 @@ METHODS: dict[str, list[tuple[Any, ...]]] = {
     "__round__": [(), (None,), (1,)],
     **{name: [("scalar",), ("cpu",), ("nothing",), ("cuda",), (1,), ()] for name in ("to", "to_backend")},
     "to_device": [("cpu",), ("scalar",), ("nothing",), (1,), ()],
+    "_repr_mimebundle_": [(), (1,)],
 }
 
 
