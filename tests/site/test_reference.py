@@ -8,6 +8,7 @@ import inspect
 import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -214,7 +215,8 @@ def test_examples_run(pages):
         source = "\n\n".join(block for block in each.blocks if block.lstrip().startswith(">>>"))
         examples = doctest.DocTestParser().get_doctest(source, {"lw": lw}, path.stem, str(path), 0)
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-        assert runner.run(examples).failed == 0, path
+        with ThreadPoolExecutor(1) as thread:  # Playwright's event loop runs in this one: asyncio.run() would fail
+            assert thread.submit(runner.run, examples).result().failed == 0, path
         count += len(examples.examples)
     assert count > len(operations.names())
 
