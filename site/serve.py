@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--isolated", action="store_true", help="send the headers of cross-origin isolation")
     arguments = parser.parse_args()
     if not (arguments.dist / "config.json").exists():
-        sys.exit(f"site/serve.py: there is no site in {arguments.dist}; run python site/build.py")
+        sys.exit(f"site/serve.py: expected a built site in {arguments.dist}, found none; run python site/build.py")
     try:
         serving = server(arguments.dist, arguments.port, isolated=arguments.isolated)
     except OSError as error:
