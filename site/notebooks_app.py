@@ -131,13 +131,17 @@ def _settle_index(folder: Path) -> None:
 
 
 def _finish_page(folder: Path) -> None:
-    """Adds to the page of the lab what JupyterLite leaves out: a language, a title of this site, and an icon, without
-    which the browser asks the server for /favicon.ico. Removes pages of apps that are not built."""
+    """Adds to the page of the lab what JupyterLite leaves out: a language, a title of this site, an icon, without which
+    the browser asks the server for /favicon.ico, and a script. Removes pages of apps that are not built."""
     page = folder / "lab" / "index.html"
+    shutil.copyfile(SETTINGS / "wait_async.js", page.with_name("wait_async.js"))
+    head = [
+        "<title>Lanewise notebooks</title>",
+        '<link rel="icon" href="favicon.ico">',
+        '<script src="wait_async.js"></script>',
+    ]
     _replace(page, "<html>", '<html lang="en">')
-    _replace(
-        page, "<title>JupyterLite</title>", '<title>Lanewise notebooks</title><link rel="icon" href="favicon.ico">'
-    )
+    _replace(page, "<title>JupyterLite</title>", "".join(head))
     shutil.rmtree(folder / "doc", ignore_errors=True)
 
 
