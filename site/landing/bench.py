@@ -187,7 +187,8 @@ async def _contest(work: Work, contestant: str, report: Report) -> None:
     report({"type": "measuring", **about})
     try:
         timed = await _time(work, contestant, lambda _: report({"type": "sample"}))
-        report({"type": "result", **about, "nanoseconds": timed.nanoseconds, **_judge(work, contestant, timed.answer)})
+        nanoseconds = float(f"{timed.nanoseconds:.4g}")  # as links hold it, so that they show the same numbers
+        report({"type": "result", **about, "nanoseconds": nanoseconds, **_judge(work, contestant, timed.answer)})
     except (lw.LanewiseError, MemoryError) as error:
         report({"type": "failure", **about, "message": str(error) or type(error).__name__})
 

@@ -70,8 +70,8 @@ async function start() {
     history.replaceState(null, "", location.pathname + location.search);
     $("run").textContent = "Stop";
     say("Starting.");
-    draw();
     const started = (worker = new Worker(url("worker.mjs"), { type: "module" }));
+    draw();
     started.onmessage = ({ data }) => started === worker && receive(data);
     started.onerror = (event) => {
         event.preventDefault();
@@ -114,6 +114,7 @@ function receive(message) {
     if (type === "step") {
         say(STEPS[message.step]);
         showStep(message.step);
+        draw();
     } else if (type === "facts") {
         const { lanewise, numpy, pyodide, adapter, missing } = message;
         Object.assign(report, { lanewise, numpy, pyodide, adapter, missing });

@@ -16,6 +16,31 @@ async function text(url) {
     return response.text();
 }
 
+// Calls an asynchronous function, and throws if a request of it fails: loadPyodide() never settles if its WebAssembly
+// module cannot be fetched.
+async function orFailedFetch(call) {
+    const fetch = self.fetch;
+    const failure = new Promise((_, reject) => {
+        self.fetch = async (resource, ...options) => {
+            try {
+                const response = await fetch(resource, ...options);
+                if (!response.ok) {
+                    throw new Error(`${response.url}: HTTP status ${response.status}`);
+                }
+                return response;
+            } catch (error) {
+                reject(error);
+                throw error;
+            }
+        };
+    });
+    try {
+        return await Promise.race([call(), failure]);
+    } finally {
+        self.fetch = fetch;
+    }
+}
+
 // loadPackage() reports failures to a callback and does not throw.
 async function load(pyodide, name) {
     const failures = [];
@@ -34,15 +59,17 @@ async function run({ pyodide: index, wheel, bench }) {
     const source = text(bench);
     source.catch(() => {}); // awaited below
     const { loadPyodide, version } = await import(`${index}pyodide.mjs`);
-    const pyodide = await loadPyodide({ indexURL: index, stdout: printed, stderr: printed });
+    const options = { indexURL: index, stdout: printed, stderr: printed };
+    const pyodide = await orFailedFetch(() => loadPyodide(options));
     begin("numpy");
     await load(pyodide, "numpy");
     begin("lanewise");
     await load(pyodide, wheel);
     pyodide.FS.writeFile("bench.py", await source);
     begin("detect");
+    const { dumps } = pyodide.pyimport("json");
     const report = (event) => {
-        const message = event.toJs({ dict_converter: Object.fromEntries, create_pyproxies: false });
+        const message = JSON.parse(dumps(event)); // toJs() would make undefined of None, which JSON leaves out
         if (message.type === "facts") {
             message.pyodide = version;
         }
