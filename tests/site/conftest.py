@@ -49,11 +49,25 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[playwright.Browser]:
-    """Chromium, with WebGPU on the CPU."""
+def driver() -> Iterator[chromium.Driver]:
+    """Playwright, of which a process can have only one."""
     if chromium.program() is None:
         absent("Chromium is not installed", "chromium")
-    with closing(chromium.Driver()) as driver, closing(driver.launch(webgpu=True)) as launched:
+    with closing(chromium.Driver()) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(driver: chromium.Driver) -> Iterator[playwright.Browser]:
+    """Chromium, with WebGPU on the CPU."""
+    with closing(driver.launch(webgpu=True)) as launched:
+        yield launched.browser
+
+
+@pytest.fixture(scope="session")
+def plain_browser(driver: chromium.Driver) -> Iterator[playwright.Browser]:
+    """Chromium without an adapter for WebGPU."""
+    with closing(driver.launch()) as launched:
         yield launched.browser
 
 

@@ -7,12 +7,17 @@ from typing import Any
 
 from visit import Visit
 
-__all__ = ["NotebookError", "open_lab", "open_notebook", "run_all", "run_cells", "run_notebook", "text"]
+__all__ = ["NotebookError", "check", "open_lab", "open_notebook", "run_all", "run_cells", "run_notebook", "text"]
 
 BOOT_SECONDS = 300  # a busy machine takes a minute to compile Pyodide and to import IPython
 RUN_SECONDS = 600
 
-RESTORED = "async () => { await window.jupyterapp.restored; }"
+RESTORED = """async () => {
+    while (window.jupyterapp === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await window.jupyterapp.restored;
+}"""
 # Opens a notebook of the site or of the browser's storage, and waits for its kernel
 OPEN = """async (path) => {
     const { commands } = window.jupyterapp;
@@ -49,7 +54,6 @@ class NotebookError(AssertionError):
 def open_lab(visit: Visit) -> None:
     """Opens the lab and waits until it can be used."""
     visit.open("lite/lab/index.html")
-    visit.page.wait_for_function("window.jupyterapp !== undefined", timeout=BOOT_SECONDS * 1000)
     visit.ask(RESTORED, seconds=BOOT_SECONDS)
 
 
@@ -62,6 +66,12 @@ def run_all(visit: Visit, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any
     """Runs the open notebook from top to bottom and returns its cells with their outputs, as in its file. Raises
     NotebookError if a cell failed."""
     cells: list[dict[str, Any]] = visit.ask(RUN, seconds=seconds)
+    check(cells)
+    return cells
+
+
+def check(cells: Sequence[dict[str, Any]]) -> None:
+    """Raises NotebookError if a cell failed or was not run."""
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code":
             continue
@@ -72,7 +82,6 @@ def run_all(visit: Visit, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any
                 raise NotebookError(f"cell {number} raised {kind}: {output['evalue']}\n{source}")
         if source.strip() and cell["execution_count"] is None:
             raise NotebookError(f"cell {number} was not run:\n{source}")
-    return cells
 
 
 def run_notebook(visit: Visit, path: str, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
-"""Fetches the peers (the libraries to compare with) from npm and PyPI into the user's cache.
+"""Fetches the peers (the libraries to compare with) from npm and PyPI into the user's cache. tests/site fetches its
+packages in the same way.
 
 npm and pip accept only the versions and hashes that the files here pin, and run no scripts of the packages. Nothing is
 installed for this machine: the packages run in the page.
@@ -29,8 +30,9 @@ class Source:
     """Where packages come from."""
 
     name: str
-    pins: tuple[str, ...]  # the files in this folder with the versions and hashes
+    pins: tuple[str, ...]  # the files in `folder` with the versions and hashes
     command: Sequence[str]  # runs in a folder with these files, and fetches the packages into it
+    folder: Path = HERE
 
 
 NPM = Source(
@@ -50,7 +52,7 @@ PYPI = Source(
 
 def fetch(source: Source, cache: Path) -> Path:
     """Returns the folder with the packages of a source, and fetches them unless they are in the cache."""
-    pinned = b"".join((HERE / name).read_bytes() for name in source.pins)
+    pinned = b"".join((source.folder / name).read_bytes() for name in source.pins)
     folder = cache / f"bench-{source.name}-{hashlib.sha256(pinned).hexdigest()[:16]}"
     if folder.is_dir():  # complete, because a download is renamed to this only when it has finished
         return folder
@@ -63,7 +65,7 @@ def fetch(source: Source, cache: Path) -> Path:
         workplace = Path(temporary) / "packages"
         workplace.mkdir()
         for name in source.pins:
-            shutil.copy(HERE / name, workplace)
+            shutil.copy(source.folder / name, workplace)
         command = [program, *source.command[1:]]
         try:
             done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=TIMEOUT, check=False)

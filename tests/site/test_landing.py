@@ -1,0 +1,311 @@
+"""Tests the landing page in Chromium: a whole run of the benchmark, what it shares, and its faults."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+from accessibility import serious
+from landing import LandingPage
+
+WORKS = ("matmul-256", "matmul-512", "exp", "softmax", "digits")
+CONTESTANTS = ("numpy", "scalar", "simd128", "relaxed_simd", "wgpu")
+SIZES = ({"width": 390, "height": 844}, {"width": 1280, "height": 800})
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+NO_SSE4 = "--no-enable-sse4-1"  # V8 has no SIMD on such a processor
+
+
+def copied(visit, button):
+    visit.page.click(button)
+    visit.page.wait_for_function("document.querySelector('#copied').textContent.endsWith('copied.')")
+    return visit.page.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.fixture(scope="module")
+def benchmark(browser, address):
+    """A page in which the benchmark has run to its end on every backend. Tests do not change it."""
+    with closing(LandingPage(browser.new_context(permissions=CLIPBOARD), address)) as opened:
+        opened.open()
+        opened.finish()
+        yield opened
+
+
+@pytest.fixture
+def visit(plain_browser, address):
+    """A new page, in Chromium without WebGPU."""
+    with closing(LandingPage(plain_browser.new_context(), address)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(benchmark):
+    return json.loads(copied(benchmark, "#copy-json"))
+
+
+def test_every_work_is_measured_on_every_contestant(report):
+    assert report["complete"] and report["missing"] == {}
+    assert {work: set(outcomes) for work, outcomes in report["results"].items()} == {
+        work: set(CONTESTANTS) for work in WORKS
+    }
+    assert all(each["nanoseconds"] > 0 for outcomes in report["results"].values() for each in outcomes.values())
+
+
+def test_the_answers_agree(report):
+    judged = {
+        (work, contestant): outcome["agrees"]
+        for work, outcomes in report["results"].items()
+        for contestant, outcome in outcomes.items()
+        if contestant != "numpy"
+    }
+    assert len(judged) == 20
+    assert all(judged.values()), judged
+
+
+def test_simd_is_ahead_of_numpy(report):
+    """By more than ten times; only the order is asserted."""
+    outcomes = report["results"]["matmul-512"]
+    assert outcomes["simd128"]["nanoseconds"] < outcomes["numpy"]["nanoseconds"]
+
+
+def test_the_report_names_the_machine(benchmark, report):
+    assert report["browser"].startswith("Chromium")
+    assert report["logicalProcessors"] == benchmark.page.evaluate("navigator.hardwareConcurrency")
+    assert report["adapter"]["software"] is True
+    assert report["userAgent"] == benchmark.page.evaluate("navigator.userAgent")
+    assert report["numpy"] and report["lanewise"] and report["pyodide"] == "0.27.7"
+
+
+def test_software_adapters_are_said_to_be_software(benchmark):
+    assert "software adapter" in benchmark.page.inner_text("#facts")
+    assert "WebGPU (CPU)" in benchmark.page.inner_text("figure[data-work='exp']")
+
+
+def test_bars_are_in_proportion_to_speed(benchmark, report):
+    """The fastest contestant's bar is the longest, and the other bars have their shares of it."""
+    for work, outcomes in report["results"].items():
+        widths = benchmark.page.eval_on_selector_all(
+            f"figure[data-work='{work}'] .bar", "bars => bars.map((bar) => parseFloat(bar.style.width))"
+        )
+        times = [outcomes[contestant]["nanoseconds"] for contestant in CONTESTANTS]
+        for width, time in zip(widths, times, strict=True):
+            assert width == pytest.approx(max(2, max(widths) * min(times) / time), abs=0.2)
+
+
+def test_ratios_compare_with_numpy(benchmark, report):
+    outcomes = report["results"]["matmul-512"]
+    shown = benchmark.page.locator("figure[data-work='matmul-512'] g.simd128 .ratio").text_content()
+    expected = outcomes["numpy"]["nanoseconds"] / outcomes["simd128"]["nanoseconds"]
+    assert float(shown.rstrip("\N{MULTIPLICATION SIGN}")) == pytest.approx(expected, rel=0.06)
+    assert shown in benchmark.page.get_attribute("figure[data-work='matmul-512'] svg", "aria-label")
+
+
+def test_nothing_leaves_the_origin(benchmark):
+    assert benchmark.errors == []
+    assert benchmark.foreign == []
+    assert benchmark.idle()
+
+
+def test_a_link_shows_the_result(benchmark, report, browser, address):
+    link = copied(benchmark, "#copy-link")
+    assert link == benchmark.page.url
+    with closing(LandingPage(browser.new_context(permissions=CLIPBOARD), address)) as other:
+        other.open(link.removeprefix(address))
+        assert "A result from a link" in other.page.inner_text("#status")
+        again = json.loads(copied(other, "#copy-json"))
+        assert copied(other, "#copy-link") == link
+        assert [other.page.text_content(f"figure[data-work='{work}']") for work in WORKS] == [
+            benchmark.page.text_content(f"figure[data-work='{work}']") for work in WORKS
+        ]
+        assert other.errors == []
+    assert again.keys() == report.keys() - {"userAgent"}
+    for name in again.keys() - {"results"}:
+        assert again[name] == report[name]
+    for work, outcomes in report["results"].items():
+        for contestant, outcome in outcomes.items():
+            read = again["results"][work][contestant]
+            assert read.pop("nanoseconds") == outcome.pop("nanoseconds")
+            assert read == outcome
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda link: link[:-40], lambda link: link.replace("=", "=A"), lambda link: link + "!"]
+)
+def test_a_damaged_link_is_reported(benchmark, visit, damage):
+    visit.open(damage(benchmark.page.evaluate("location.hash")))
+    assert "cannot be read" in visit.problem()
+    assert visit.page.inner_text("#run") == "Run the benchmark"
+    assert visit.errors == []
+
+
+def test_differing_answers_are_reported(visit):
+    """The page trusts the worker's judgement, here that of a link which the page's own function writes."""
+    visit.open()
+    fragment = visit.page.evaluate(
+        """async () => {
+            const results = await import("./results.mjs");
+            const report = results.newReport(navigator);
+            report.lanewise = report.numpy = report.pyodide = "1";
+            report.results.exp = { numpy: { nanoseconds: 2e6, error: 0.5, agrees: null },
+                                   simd128: { nanoseconds: 1e6, error: 1.5, agrees: false },
+                                   wgpu: { failure: "<b>lost</b>" } };
+            return results.toFragment(report);
+        }"""
+    )
+    visit.open(fragment)
+    figure = visit.page.locator("figure[data-work='exp']")
+    assert "The answers of SIMD128 differ" in figure.inner_text()
+    assert "2.0\N{MULTIPLICATION SIGN}" in figure.inner_text() and "failed" in figure.inner_text()
+    assert "failed: <b>lost</b>" in visit.page.locator("#numbers").text_content()
+
+
+def test_accessibility(benchmark, browser, address):
+    fragment = benchmark.page.evaluate("location.hash")
+    found = {}
+    for scheme in ("light", "dark"):
+        for size in SIZES:
+            for state in ("", fragment):
+                options = {"color_scheme": scheme, "viewport": size, "reduced_motion": "reduce"}
+                with closing(LandingPage(browser.new_context(**options), address)) as other:
+                    other.open(state)
+                    other.page.evaluate("document.querySelector('details').open = true")
+                    found[scheme, size["width"], bool(state)] = serious(other.page)
+    assert {view: problems for view, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_nothing_is_wider_than_the_page(benchmark, browser, address, width):
+    with closing(LandingPage(browser.new_context(viewport={"width": width, "height": 800}), address)) as other:
+        for state in ("", benchmark.page.evaluate("location.hash")):
+            other.open(state)
+            assert other.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("preference", "duration"), [("reduce", "0s"), ("no-preference", "0.45s")])
+def test_reduced_motion(browser, address, preference, duration):
+    with closing(LandingPage(browser.new_context(reduced_motion=preference), address)) as other:
+        other.open()
+        assert other.page.evaluate("getComputedStyle(document.querySelector('.bar')).transitionDuration") == duration
+
+
+def test_the_keyboard_starts_and_stops_it(visit):
+    visit.open()
+    visit.page.focus("#run")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_function("document.querySelector('#run').textContent === 'Stop'")
+    assert visit.page.evaluate("document.activeElement.id") == "run"
+    visit.page.wait_for_selector("#steps li[aria-current]")
+    visit.page.keyboard.press("Enter")
+    assert "was stopped" in visit.problem()
+    assert visit.page.inner_text("#run") == "Try again"
+    assert visit.idle()
+
+
+def test_without_webgpu(visit):
+    """The page gives the reason, says what to do, and measures the rest. Stopping keeps what has been measured."""
+    visit.open()
+    visit.start()
+    assert visit.measured() == 4
+    facts = visit.page.inner_text("#facts")
+    assert "WebGPU: not in this browser" in facts and "chrome://gpu" in facts and "Use a current Chromium" in facts
+    assert "not available" in visit.page.text_content("figure[data-work='matmul-256'] g.wgpu")
+    visit.page.click("#run")
+    assert "was stopped" in visit.problem()
+    assert visit.page.is_visible("#copy-link")
+    assert visit.errors == [] and visit.foreign == []
+
+
+def test_without_simd(driver, address):
+    with closing(driver.launch([NO_SSE4])) as launched:
+        visit = LandingPage(launched.browser.new_context(), address)
+        visit.open()
+        visit.start()
+        assert visit.measured() == 2
+        facts = visit.page.inner_text("#facts")
+        assert "SIMD128: not in this browser" in facts and "runs its scalar kernels" in facts
+        assert "Relaxed SIMD: not in this browser" in facts
+        assert not visit.page.is_visible("#problem")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("**/config.json", "settings could not be loaded"),
+        ("**/worker.mjs", "worker stopped"),
+        ("**/pyodide.asm.wasm", "Loading Python failed"),
+        ("**/numpy*.whl", "Loading NumPy failed"),
+        ("**/lanewise*.whl", "Loading Lanewise failed"),
+        ("**/bench.py", "failed"),
+    ],
+)
+@pytest.mark.parametrize("failure", ["missing", "aborted"])
+def test_a_failed_download(visit, pattern, said, failure):
+    """The page says what failed, and a second try succeeds once the file can be loaded."""
+    visit.open()
+    visit.context.route(
+        pattern, lambda route: route.abort() if failure == "aborted" else route.fulfill(status=404, body="not found")
+    )
+    visit.start()
+    assert said in visit.problem()
+    assert "try again" in visit.page.inner_text("#problem")
+    assert visit.page.inner_text("#run") == "Try again" and visit.idle()
+    visit.context.unroute(pattern)
+    visit.start()
+    visit.page.wait_for_selector("g[data-state='measured']", state="attached")
+    assert not visit.page.is_visible("#problem")
+
+
+def worker(visit, source):
+    visit.context.route("**/worker.mjs", lambda route: route.fulfill(content_type="text/javascript", body=source))
+
+
+def test_a_worker_that_dies(visit):
+    worker(
+        visit, "postMessage({type: 'step', step: 'numpy'}); setTimeout(() => { throw new Error('out of memory'); });"
+    )
+    visit.open()
+    visit.start()
+    assert "worker stopped: Uncaught Error: out of memory" in visit.problem()
+    assert visit.page.inner_text("#run") == "Try again"
+
+
+def test_a_worker_that_falls_silent(visit):
+    worker(visit, "postMessage({type: 'step', step: 'numpy'});")
+    visit.page.clock.install()
+    visit.open()
+    visit.start()
+    visit.page.wait_for_selector("#steps li[aria-current][data-step='numpy']")
+    assert 0 < visit.page.evaluate("document.querySelector('#progress').value") < 0.1
+    visit.page.clock.fast_forward(120_000)
+    assert "has not answered for 90 seconds" in visit.problem()
+    assert visit.page.inner_text("#run") == "Try again" and visit.idle()
+
+
+def test_without_a_clipboard(benchmark, visit):
+    """The page selects the text, so that the visitor can copy it."""
+    visit.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    visit.open(benchmark.page.evaluate("location.hash"))
+    visit.page.click("#copy-link")
+    visit.page.wait_for_selector("#manual:not([hidden])")
+    assert visit.page.evaluate("document.activeElement.id") == "manual-text"
+    assert visit.page.evaluate("getSelection().toString()") == benchmark.page.url
+    assert "copied" not in visit.page.inner_text("#copied")
+
+
+def test_leaving_the_page(visit):
+    """The page ends the worker. If the browser shows the same page again, it says so; a new page can start again."""
+    visit.open()
+    visit.start()
+    visit.page.wait_for_selector("#steps li[aria-current]")
+    visit.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    assert "because you left the page" in visit.problem() and visit.idle()
+    visit.start()
+    visit.page.wait_for_selector("#steps li[aria-current]")
+    visit.page.goto(visit.address + "icon.svg")
+    assert visit.idle()
+    visit.page.go_back()
+    visit.page.wait_for_function(
+        "['Run the benchmark', 'Try again'].includes(document.querySelector('#run').textContent)"
+    )
+    visit.start()
+    visit.page.wait_for_function("document.querySelector('#run').textContent === 'Stop'")
