@@ -100,7 +100,7 @@ def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> 
     (made / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (workplace / "lite").mkdir()
     notebooks_app.build(made / "lite", workplace / "lite", python, wheel, pyodide, time)
-    reference = HERE / "reference" / "build.py"
+    reference = HERE / "reference" / "render.py"
     if reference.exists():
         surroundings = {**os.environ, "SOURCE_DATE_EPOCH": time}
         run("building the reference", python, reference, "--out", made / "reference", environment=surroundings)

@@ -1,4 +1,4 @@
-"""Sphinx's configuration of the reference. build.py runs Sphinx on the folder that generate.py writes."""
+"""Sphinx's configuration of the reference. render.py runs Sphinx on the folder that sphinx_sources.py writes."""
 
 from __future__ import annotations
 

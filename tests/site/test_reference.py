@@ -19,7 +19,7 @@ from lanewise import operations, other_names
 from tests.site import html_pages
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "site" / "reference" / "build.py"
+BUILD = ROOT / "site" / "reference" / "render.py"
 LARGEST = 10 << 20  # bytes
 REPORT = """Ticked: every test of the operation on the backend passed in this run. Crossed: one failed. Empty: not run.
 
@@ -281,7 +281,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path):
 
 def test_a_link_to_a_file_that_is_not_shown_is_refused(tmp_path):
     program = (
-        f"import sys; sys.path.insert(0, {str(BUILD.parent)!r}); import generate, pathlib, written_pages as w\n"
+        f"import sys; sys.path.insert(0, {str(BUILD.parent)!r}); import pathlib, written_pages as w\n"
         f"root = pathlib.Path({str(tmp_path)!r})\n"
         "(root / 'a.md').write_text('[a](b.md) [c](https://x.org) `[d](d.md)`')\n"
         "print(w.rewritten(root, 'a.md', {'a.md': 'x/a.md', 'b.md': 'y/b.md'}))\n"

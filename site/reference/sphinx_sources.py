@@ -1,4 +1,4 @@
-"""Writes the sources of the reference, in Markdown for Sphinx: `python site/reference/generate.py --out FOLDER`.
+"""Writes the sources of the reference, in Markdown for Sphinx: `python site/reference/sphinx_sources.py --out FOLDER`.
 
 The pages of operations come from contracts/, those of the Python API from docstrings, the others from site/docs, the
 READMEs and the reports of the tests. Nothing that is written here is committed. Needs PyYAML; imports neither Lanewise

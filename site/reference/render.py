@@ -1,4 +1,4 @@
-"""Builds the reference: `python site/reference/build.py --out DIR`, with the packages of site/requirements.txt.
+"""Builds the reference: `python site/reference/render.py --out DIR`, with the packages of site/requirements.txt.
 
 Generates the sources in a temporary folder and runs Sphinx on them; warnings are errors. The same checkout gives the
 same files, byte for byte.
@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import generate  # noqa: E402
+import sphinx_sources  # noqa: E402
 
 MARK = "searchindex.js"  # a file that every reference has
 BY_SPHINX = (".buildinfo", ".doctrees", "_sources", "objects.inv")  # for later builds and other documentation
@@ -29,13 +29,13 @@ FOLDED = re.compile(
 SCROLLING = re.compile(r'<(pre|div class="table-wrapper[^"]*")>')
 
 
-def build(out: Path, report: Path = generate.REPORT) -> None:
+def build(out: Path, report: Path = sphinx_sources.REPORT) -> None:
     """Builds the reference in `out`, in place of an earlier one. Raises BuildError if Sphinx has complaints."""
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise BuildError(f"expected a new or empty folder, or one with a reference, got {out}; name another one")
     with tempfile.TemporaryDirectory() as temporary:
         source, pages = Path(temporary, "source"), Path(temporary, "pages")
-        generate.write(generate.sources(report), source)
+        sphinx_sources.write(sphinx_sources.sources(report), source)
         command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
         command += ["-d", str(Path(temporary, "doctrees")), "-c", str(HERE), str(source), str(pages)]
         # Sets of strings must have the same order in every build; dates are not shown, but must not be read either.
@@ -69,7 +69,7 @@ def main() -> int:
     """Runs the command. Returns 1 if there is no reference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for the pages")
-    parser.add_argument("--support", type=Path, default=generate.REPORT, metavar="FILE",
+    parser.add_argument("--support", type=Path, default=sphinx_sources.REPORT, metavar="FILE",
                         help="the support matrix of the tests; default: build/reports/support.md")  # fmt: skip
     options = parser.parse_args()
     try:
