@@ -10,13 +10,11 @@ Needs Python 3.11 or later with pip and venv. Everything else is fetched: the pa
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import shutil
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
 if sys.version_info < (3, 11):  # noqa: UP036  (pip checks the version, too, but this runs before pip)
@@ -28,6 +26,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import distribution  # noqa: E402
 import notebooks_app  # noqa: E402
+import virtual_environment  # noqa: E402
 from commands import SiteError, run  # noqa: E402
 
 REQUIREMENTS = HERE / "requirements.txt"
@@ -40,22 +39,10 @@ EPOCH = 1767225600  # the time of all files in a checkout without git: 2026-01-0
 
 def prepare() -> Path:
     """Creates or updates the environment of the build and returns its Python."""
-    python = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    stamp = ENVIRONMENT / "requirements.stamp"
-    expected = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
-    if python.exists() and stamp.exists() and stamp.read_text() == expected:
-        return python
-    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
     try:
-        venv.create(ENVIRONMENT, with_pip=True)
-    except Exception as error:  # what venv raises depends on which of its parts is missing
-        raise SiteError(
-            f"cannot create {ENVIRONMENT}: {error}\ninstall Python's modules venv and ensurepip (Debian: python3-venv)"
-        ) from error
-    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run("installing the packages of site/requirements.txt", *pip, "-r", REQUIREMENTS)
-    stamp.write_text(expected)
-    return python
+        return virtual_environment.create(ENVIRONMENT, REQUIREMENTS)
+    except virtual_environment.VirtualEnvironmentError as error:
+        raise SiteError(str(error)) from error
 
 
 def build(dist: Path = DIST, *, pyodide: str | None = None, isolated: bool = True) -> Path:

@@ -5,20 +5,22 @@ is installed."""
 from __future__ import annotations
 
 import ctypes.util
-import hashlib
 import importlib.util
 import os
 import platform
 import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 __all__ = ["ROOT", "install_system_packages", "prepare", "required", "testable"]
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "site"))
+
+import virtual_environment  # noqa: E402
+
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
@@ -105,19 +107,12 @@ def install_system_packages() -> str:
 def prepare() -> Path:
     """Creates or updates the tests' virtual environment and returns its Python. Installs a package of PEERS if
     LANEWISE_REQUIRE or LANEWISE_ALSO_REQUIRE names it."""
-    python = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    stamp = FOLDER / "requirements.stamp"
-    expected = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if not (python.exists() and stamp.exists() and stamp.read_text() == expected):
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        venv.create(FOLDER, with_pip=True)
-        subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True, stdin=subprocess.DEVNULL)
-        stamp.write_text(expected)
+    python = virtual_environment.create(FOLDER, REQUIREMENTS)
     for peer in PEERS.keys() & (_named("LANEWISE_REQUIRE") | _named("LANEWISE_ALSO_REQUIRE")):
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
-            done = subprocess.run([*pip, PEERS[peer]], check=False, stdin=subprocess.DEVNULL)
+            install = [python, *virtual_environment.PIP_INSTALL, PEERS[peer]]
+            done = subprocess.run(install, check=False, stdin=subprocess.DEVNULL)
             mark.write_text("" if done.returncode else PEERS[peer])  # if pip fails, tests of the package report it
     return python
 

@@ -1,0 +1,55 @@
+"""Creates the virtual environments of the site's build and of the tests. Uses only the standard library, because both
+run before anything is installed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+__all__ = ["PIP_INSTALL", "VirtualEnvironmentError", "create"]
+
+PIP_INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+MAX_OUTPUT_CHARS = 4000  # of pip's output in an error message
+
+
+class VirtualEnvironmentError(Exception):
+    """A virtual environment could not be created, or its packages could not be installed."""
+
+
+def create(folder: Path, requirements: Path) -> Path:
+    """Creates a virtual environment with the packages of a requirements file, and returns its Python. Keeps an
+    environment that is complete and was made by this Python from the same file."""
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = folder / "requirements.stamp"  # written last, so a folder without it is an interrupted installation
+    expected = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
+    if python.exists() and stamp.exists() and stamp.read_text() == expected:
+        return python
+    name = f"{requirements.parent.name}/{requirements.name}"
+    print(f"installing the packages of {name}", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        venv.create(folder, with_pip=True)
+    except Exception as error:  # what venv raises depends on which of its parts is missing
+        raise VirtualEnvironmentError(
+            f"cannot create {folder}: {error}\ninstall Python's modules venv and ensurepip (Debian: python3-venv)"
+        ) from error
+    done = subprocess.run(
+        [python, *PIP_INSTALL, "-r", requirements],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise VirtualEnvironmentError(
+            f"pip could not install the packages of {name}:\n{done.stdout[-MAX_OUTPUT_CHARS:].rstrip()}"
+        )
+    stamp.write_text(expected)
+    return python
