@@ -33,7 +33,7 @@ REQUIREMENTS = HERE / "requirements.txt"
 ENVIRONMENT = ROOT / ".cache" / "site-venv"
 DIST = HERE / "dist"
 TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
-LARGEST = 60 << 20  # bytes; a visitor loads about half of the site
+MAX_SITE_BYTES = 60 << 20  # a visitor downloads about half of the site
 EPOCH = 1767225600  # the time of all files in a checkout without git: 2026-01-01
 
 
@@ -48,11 +48,12 @@ def prepare() -> Path:
 def build(dist: Path = DIST, *, pyodide: str | None = None, isolated: bool = True) -> Path:
     """Builds the site and returns its folder. An older site in the same folder is replaced when the new one is whole.
 
-    dist:     the site's folder
+    dist:     the site's folder: new, empty, or one with a site
     pyodide:  the URL of the folder from which pages load Pyodide; None copies the checked release into the site
     isolated: lets pip install what lanewise's build needs; otherwise this Python has it
     """
     dist = dist.resolve()
+    check_dist(dist)
     if pyodide is not None:
         pyodide = pyodide.rstrip("/") + "/"
     dist.parent.mkdir(parents=True, exist_ok=True)
@@ -61,9 +62,38 @@ def build(dist: Path = DIST, *, pyodide: str | None = None, isolated: bool = Tru
         made.mkdir()
         _build(made, workplace, pyodide, isolated)
         check_size(made)
-        shutil.rmtree(dist, ignore_errors=True)
-        made.rename(dist)
+        check_dist(dist)  # again, because a build takes minutes
+        replace(dist, made, workplace / "replaced")
     return dist
+
+
+def check_dist(dist: Path) -> None:
+    """Raises SiteError if the site would replace anything other than an empty folder or a site."""
+    if dist.exists() and not (dist.is_dir() and (not any(dist.iterdir()) or _is_site(dist))):
+        raise SiteError(f"--dist: expected a new or empty folder, or one with a site, got {dist}; name another one")
+
+
+def _is_site(folder: Path) -> bool:
+    """Returns whether this program has written the folder: its config.json names a wheel that the folder has."""
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+        return Path(folder / "wheels" / config["wheel"]).is_file()
+    except (OSError, ValueError, LookupError, TypeError):  # absent, not JSON, or other JSON
+        return False
+
+
+def replace(dist: Path, made: Path, aside: Path) -> None:
+    """Moves a new site to its folder and what was there aside, all on one file system. A crash loses neither: files
+    are deleted only after the new site is in place."""
+    replaced = dist.exists()
+    if replaced:
+        dist.rename(aside)
+    try:
+        made.rename(dist)
+    except BaseException:
+        if replaced:
+            aside.rename(dist)
+        raise
 
 
 def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> None:
@@ -107,8 +137,9 @@ def check_size(made: Path) -> None:
     sizes = {part: sum(file.stat().st_size for file in _files(part)) for part in sorted(made.iterdir())}
     for path, size in sizes.items():
         print(f"{size / 1e6:8.1f} MB  {path.name}")
-    if sum(sizes.values()) > LARGEST:
-        raise SiteError(f"expected at most {LARGEST >> 20} MiB, got {sum(sizes.values()) / (1 << 20):.1f}")
+    if sum(sizes.values()) > MAX_SITE_BYTES:
+        limit, total = MAX_SITE_BYTES / (1 << 20), sum(sizes.values()) / (1 << 20)
+        raise SiteError(f"the site: expected at most {limit:.1f} MiB, got {total:.1f}; leave out what no page needs")
 
 
 def _files(part: Path) -> list[Path]:
@@ -133,7 +164,7 @@ def _git(*arguments: str) -> str:
 
 
 def main() -> None:
-    """Builds the site that the command line describes."""
+    """Builds the site that the command line describes, or ends with a message that says why it could not be built."""
     parser = argparse.ArgumentParser(description="Builds the site into site/dist.")
     parser.add_argument("--dist", type=Path, default=DIST, help="folder of the site (default: site/dist)")
     parser.add_argument("--pyodide", metavar="URL", help="load Pyodide from this URL instead of copying it")
@@ -141,12 +172,12 @@ def main() -> None:
         "--no-build-isolation", action="store_true", help="build the wheel with the packages of this Python"
     )
     arguments = parser.parse_args()
-    made = build(arguments.dist, pyodide=arguments.pyodide, isolated=not arguments.no_build_isolation)
+    try:
+        made = build(arguments.dist, pyodide=arguments.pyodide, isolated=not arguments.no_build_isolation)
+    except (SiteError, OSError) as error:  # OSError: a folder cannot be written, the disk is full
+        sys.exit(f"site/build.py: {error}")
     print(f"{made}: serve it with python site/serve.py")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except SiteError as error:
-        sys.exit(f"site/build.py: {error}")
+    main()

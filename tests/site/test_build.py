@@ -2,10 +2,162 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import virtual_environment
+from commands import SiteError
+
+import build
+
+WHEEL = "lanewise-1-py3-none-any.whl"
+
+
+def write_site(folder: Path, *, text: str) -> None:
+    """Writes the files by which site/build.py recognizes a site, and one with a text."""
+    (folder / "wheels").mkdir(parents=True)
+    (folder / "wheels" / WHEEL).touch()
+    (folder / "config.json").write_text(json.dumps({"wheel": WHEEL}))
+    (folder / "index.html").write_text(text)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets build() write a site of three files in no time."""
+    monkeypatch.setattr(build, "_build", lambda made, *_: write_site(made, text="new"))
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Returns a function that runs site/build.py with arguments, and returns the message with which it ends."""
+
+    def run(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["build.py", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            build.main()
+        return str(ended.value.code)
+
+    return run
+
+
+def unreachable(*_: object, **__: object) -> None:
+    raise AssertionError("not reached")
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("state", ["absent", "empty", "site"])
+def test_a_site_replaces_an_empty_folder_or_a_site(tmp_path: Path, state: str) -> None:
+    dist = tmp_path / "parent" / "dist"
+    if state == "empty":
+        dist.mkdir(parents=True)
+    elif state == "site":
+        write_site(dist, text="old")
+        (dist / "removed.html").touch()
+    assert build.build(dist) == dist
+    assert set(files(dist)) == {"config.json", f"wheels/{WHEEL}", "index.html"}
+    assert (dist / "index.html").read_text() == "new"
+    assert list(dist.parent.iterdir()) == [dist]
+
+
+@pytest.mark.parametrize("config", [None, "text", "[]", "{}", '{"wheel": "other.whl"}', '{"wheel": ["."]}'])
+def test_a_folder_with_other_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str], config: str | None
+) -> None:
+    monkeypatch.setattr(build, "_build", unreachable)
+    dist = tmp_path / "dist"
+    write_site(dist, text="mine")
+    if config is None:
+        (dist / "config.json").unlink()
+    else:
+        (dist / "config.json").write_text(config)
+    before = files(dist)
+    expected = f"expected a new or empty folder, or one with a site, got {dist}; name another one"
+    assert command("--dist", dist) == f"site/build.py: --dist: {expected}"
+    assert files(dist) == before
+    assert list(tmp_path.iterdir()) == [dist]
+
+
+def test_files_written_during_a_build_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dist = tmp_path / "dist"
+
+    def interfere(made: Path, *_: object) -> None:
+        write_site(made, text="new")
+        dist.mkdir()
+        (dist / "mine.txt").touch()
+
+    monkeypatch.setattr(build, "_build", interfere)
+    with pytest.raises(SiteError, match=r"^--dist: expected a new or empty folder"):
+        build.build(dist)
+    assert set(files(tmp_path)) == {"dist/mine.txt"}
+
+
+def test_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str]) -> None:
+    monkeypatch.setattr(build, "_build", unreachable)
+    file = tmp_path / "file.txt"
+    file.write_text("mine")
+    assert f"or one with a site, got {file}; name another one" in command("--dist", file)
+    below = command("--dist", file / "dist")  # its parent cannot be created
+    assert below.startswith("site/build.py: ")
+    assert str(file) in below
+    assert files(tmp_path) == {"file.txt": b"mine"}
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "index.html"), SiteError("stopped")]
+)
+def test_a_failed_build_keeps_the_older_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str], error: Exception
+) -> None:
+    def fail(made: Path, *_: object) -> None:
+        (made / "part").touch()
+        raise error
+
+    monkeypatch.setattr(build, "_build", fail)
+    dist = tmp_path / "dist"
+    write_site(dist, text="old")
+    before = files(dist)
+    assert command("--dist", dist) == f"site/build.py: {error}"
+    assert files(dist) == before
+    assert list(tmp_path.iterdir()) == [dist]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("state", ["absent", "site"])
+def test_a_site_that_cannot_be_moved_leaves_the_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    dist = tmp_path / "dist"
+    if state == "site":
+        write_site(dist, text="old")
+    before = files(tmp_path)
+    rename = Path.rename
+
+    def interrupted(source: Path, target: Path) -> Path:
+        if source.name == "dist" and source != dist:
+            raise KeyboardInterrupt
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build.build(dist)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_site_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "MAX_SITE_BYTES", 10)
+    with pytest.raises(SiteError, match=r"^the site: expected at most 0\.0 MiB, got "):
+        build.build(tmp_path / "dist")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_virtual_environment_is_kept_until_its_requirements_change(tmp_path: Path) -> None:
