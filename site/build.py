@@ -45,22 +45,27 @@ def prepare() -> Path:
         raise SiteError(str(error)) from error
 
 
-def build(dist: Path = DIST, *, pyodide: str | None = None, isolated: bool = True) -> Path:
+def build(dist: Path = DIST, *, pyodide: str | None = None, support: Path | None = None, isolated: bool = True) -> Path:
     """Builds the site and returns its folder. An older site in the same folder is replaced when the new one is whole.
 
     dist:     the site's folder: new, empty, or one with a site
     pyodide:  the URL of the folder from which pages load Pyodide; None copies the checked release into the site
+    support:  the file with the tests' support matrix; None takes that of the last run of the tests, if there is one
     isolated: lets pip install what lanewise's build needs; otherwise this Python has it
     """
     dist = dist.resolve()
     check_dist(dist)
+    if support is not None and not support.is_file():
+        raise SiteError(
+            f"--support: expected a file, got {support}; python tests/run.py writes build/reports/support.md"
+        )
     if pyodide is not None:
         pyodide = pyodide.rstrip("/") + "/"
     dist.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dist.parent, prefix=f".{dist.name}-") as temporary:
         workplace, made = Path(temporary), Path(temporary) / "dist"
         made.mkdir()
-        _build(made, workplace, pyodide, isolated)
+        _build(made, workplace, pyodide, support, isolated)
         check_size(made)
         check_dist(dist)  # again, because a build takes minutes
         replace(dist, made, workplace / "replaced")
@@ -96,7 +101,7 @@ def replace(dist: Path, made: Path, aside: Path) -> None:
         raise
 
 
-def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> None:
+def _build(made: Path, workplace: Path, pyodide: str | None, support: Path | None, isolated: bool) -> None:
     time = epoch()
     folder = made / "pyodide"
     if pyodide is not None:
@@ -105,9 +110,7 @@ def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> 
     wheel = build_wheel(made / "wheels", python if isolated else None, time)
     if pyodide is None:
         distribution.copy(folder, wheel, f"../wheels/{wheel.name}")
-    landing = HERE / "landing"
-    if landing.is_dir():
-        shutil.copytree(landing, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    shutil.copytree(HERE / "landing", made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     config = {
         "version": wheel.name.split("-")[1],
         "pyodide": pyodide or "pyodide/",
@@ -117,10 +120,7 @@ def _build(made: Path, workplace: Path, pyodide: str | None, isolated: bool) -> 
     (made / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (workplace / "lite").mkdir()
     notebooks_app.build(made / "lite", workplace / "lite", python, wheel, pyodide, time)
-    reference = HERE / "reference" / "render.py"
-    if reference.exists():
-        surroundings = {**os.environ, "SOURCE_DATE_EPOCH": time}
-        run("building the reference", python, reference, "--out", made / "reference", environment=surroundings)
+    build_reference(made / "reference", python, support, time)
 
 
 def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
@@ -130,6 +130,13 @@ def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
     run("building the wheel", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def build_reference(folder: Path, python: Path, support: Path | None, time: str) -> None:
+    """Builds the reference, with the support matrix given, or that of the last run of the tests."""
+    options: list[str | Path] = [] if support is None else ["--support", support.resolve()]
+    command = [python, HERE / "reference" / "render.py", "--out", folder, *options]
+    run("building the reference", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
 
 
 def check_size(made: Path) -> None:
@@ -169,11 +176,19 @@ def main() -> None:
     parser.add_argument("--dist", type=Path, default=DIST, help="folder of the site (default: site/dist)")
     parser.add_argument("--pyodide", metavar="URL", help="load Pyodide from this URL instead of copying it")
     parser.add_argument(
+        "--support", type=Path, metavar="FILE", help="support matrix (default: build/reports/support.md)"
+    )
+    parser.add_argument(
         "--no-build-isolation", action="store_true", help="build the wheel with the packages of this Python"
     )
     arguments = parser.parse_args()
     try:
-        made = build(arguments.dist, pyodide=arguments.pyodide, isolated=not arguments.no_build_isolation)
+        made = build(
+            arguments.dist,
+            pyodide=arguments.pyodide,
+            support=arguments.support,
+            isolated=not arguments.no_build_isolation,
+        )
     except (SiteError, OSError) as error:  # OSError: a folder cannot be written, the disk is full
         sys.exit(f"site/build.py: {error}")
     print(f"{made}: serve it with python site/serve.py")

@@ -40,9 +40,7 @@ def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str
         refer(settings["jupyter-config-data"]["litePluginSettings"][KERNEL], pyodide, wheel)
     (workplace / "jupyter-lite.json").write_text(json.dumps(settings))
     contents = workplace / "contents"
-    contents.mkdir()
-    if (HERE / "notebooks").is_dir():
-        shutil.copytree(HERE / "notebooks", contents, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "*.py"))
+    shutil.copytree(HERE / "notebooks", contents, ignore=shutil.ignore_patterns(".*", "*.py"))
     wheels = [wheel, *kernel_wheels(python)]
     _set_times([*contents.rglob("*")], epoch)
     command: list[str | Path] = [

@@ -152,6 +152,25 @@ def test_a_site_that_cannot_be_moved_leaves_the_older_one(
     assert files(tmp_path) == before
 
 
+def test_a_support_matrix_that_does_not_exist_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str]
+) -> None:
+    monkeypatch.setattr(build, "_build", unreachable)
+    for path in (tmp_path / "absent.md", tmp_path):
+        message = command("--dist", tmp_path / "dist", "--support", path)
+        assert message.startswith(f"site/build.py: --support: expected a file, got {path}; ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_reference_gets_the_support_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[object, ...]] = []
+    monkeypatch.setattr(build, "run", lambda _, *words, environment: ran.append(words))
+    matrix = tmp_path / "support.md"
+    for support in (matrix, None):
+        build.build_reference(tmp_path / "reference", Path("python"), support, "0")
+    assert [words[-2:] for words in ran] == [("--support", matrix), ("--out", tmp_path / "reference")]
+
+
 @pytest.mark.usefixtures("quick")
 def test_a_site_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "MAX_SITE_BYTES", 10)
