@@ -13,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+LAST_PORT = 65535
 DIST = Path(__file__).resolve().parent / "dist"
 ISOLATION = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
 
@@ -47,7 +48,7 @@ class Handler(SimpleHTTPRequestHandler):
         """Prints nothing: the browser shows what it could not load."""
 
 
-def server(folder: Path, port: int = 0, *, isolated: bool = False) -> ThreadingHTTPServer:
+def make_server(folder: Path, port: int = 0, *, isolated: bool = False) -> ThreadingHTTPServer:
     """Returns a server of this folder, which the caller runs. Port 0 chooses a free one."""
     handler = partial(Handler, directory=str(folder), headers=ISOLATION if isolated else {})
     made = ThreadingHTTPServer(("127.0.0.1", port), handler)
@@ -55,17 +56,24 @@ def server(folder: Path, port: int = 0, *, isolated: bool = False) -> ThreadingH
     return made
 
 
+def _port(text: str) -> int:
+    """Returns the number of a port, for argparse."""
+    if not text.isdecimal() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to {LAST_PORT}, got {text}")
+    return int(text)
+
+
 def main() -> None:
     """Serves the site until it is interrupted."""
     parser = argparse.ArgumentParser(description="Serves site/dist on this machine.")
     parser.add_argument("--dist", type=Path, default=DIST, help="folder of the site (default: site/dist)")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=_port, default=8000, help="0 chooses a free one (default: 8000)")
     parser.add_argument("--isolated", action="store_true", help="send the headers of cross-origin isolation")
     arguments = parser.parse_args()
     if not (arguments.dist / "config.json").exists():
         sys.exit(f"site/serve.py: expected a built site in {arguments.dist}, found none; run python site/build.py")
     try:
-        serving = server(arguments.dist, arguments.port, isolated=arguments.isolated)
+        serving = make_server(arguments.dist, arguments.port, isolated=arguments.isolated)
     except OSError as error:
         sys.exit(f"site/serve.py: port {arguments.port}: {error.strerror}; choose another one with --port")
     print(f"http://localhost:{serving.server_address[1]}/ (lab at lite/lab/); Ctrl+C stops it", flush=True)

@@ -31,5 +31,5 @@ def running(server: ThreadingHTTPServer) -> Iterator[str]:
 @contextmanager
 def serving(folder: Path, *, isolated: bool = False) -> Iterator[str]:
     """Serves a site below a path, and yields its address, with a slash at its end."""
-    with running(serve.server(folder.parent, isolated=isolated)) as origin:
+    with running(serve.make_server(folder.parent, isolated=isolated)) as origin:
         yield f"{origin}/{folder.name}/"

@@ -1,4 +1,5 @@
-"""Tests site/build.py: what it writes, what it refuses, and that a failure leaves nothing behind."""
+"""Tests site/build.py: what it writes, what it refuses, and that a failure leaves nothing behind. Tests what
+site/serve.py refuses."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import serve
 import virtual_environment
 from commands import SiteError
 
@@ -177,6 +179,22 @@ def test_a_site_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SiteError, match=r"^the site: expected at most 0\.0 MiB, got "):
         build.build(tmp_path / "dist")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("port", ["65536", "99999", "-1", "1.5", "http"])
+def test_a_number_that_is_not_a_port_is_refused(
+    port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["serve.py", "--port", port])
+    with pytest.raises(SystemExit):
+        serve.main()
+    assert capsys.readouterr().err.endswith(f"--port: expected a number from 0 to 65535, got {port}\n")
+
+
+def test_serving_needs_a_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["serve.py", "--dist", str(tmp_path), "--port", "65535"])
+    with pytest.raises(SystemExit, match=f"expected a built site in {tmp_path}, found none; run python site/build.py"):
+        serve.main()
 
 
 def test_a_virtual_environment_is_kept_until_its_requirements_change(tmp_path: Path) -> None:
