@@ -22,15 +22,30 @@ import sphinx_sources  # noqa: E402
 
 MARK = "searchindex.js"  # a file that every reference has
 BY_SPHINX = (".buildinfo", ".doctrees", "_sources", "objects.inv")  # for later builds and other documentation
-FOLDED = re.compile(
-    r'<li class="toctree-l1 has-children">(<a [^>]*>[^<]*</a>)<input [^>]*/><label .*?</label><ul>.*?</ul>\s*</li>',
-    re.DOTALL,
+# What the pages of Sphinx and furo contain, and what the published ones have instead
+EDITS = (
+    # The keyboard can scroll what is wider than the screen: code and tables
+    (re.compile(r'<(pre|div class="table-wrapper[^"]*")>'), r'<\1 tabindex="0">'),
+    # The navigation lists the operations of the page's own kind only; with all of them, pages would be twice as large
+    (
+        re.compile(
+            r'(?s)<li class="toctree-l1 has-children">(<a [^>]*>[^<]*</a>)<input .*?</label><ul>.*?</ul>\s*</li>'
+        ),
+        r'<li class="toctree-l1">\1</li>',
+    ),
+    # Screen readers need the level of a heading, a name for each of several regions, and a title on every page
+    (re.compile(r'<p class="caption" role="heading">'), '<p class="caption" role="heading" aria-level="2">'),
+    (re.compile(r'<aside class="sidebar-drawer">'), '<aside class="sidebar-drawer" aria-label="All pages">'),
+    (re.compile(r'<aside class="toc-drawer">'), '<aside class="toc-drawer" aria-label="On this page">'),
+    (re.compile(r'<div id="search-results">'), '<h1>Search</h1>\n\n<div id="search-results">'),
+    # Arguments that have a line each are in a list of definitions without terms, which is invalid
+    (re.compile(r"<dl>(\n(?:<dd>.*</dd>\n)+)</dl>"), r'<div class="arguments">\1</div>'),
+    (re.compile(r'(?m)^<dd>(<em class="sig-param">.*)</dd>$'), r"<div>\1</div>"),
 )
-SCROLLING = re.compile(r'<(pre|div class="table-wrapper[^"]*")>')
 
 
 def build(out: Path, report: Path = sphinx_sources.REPORT) -> None:
-    """Builds the reference in `out`, in place of an earlier one. Raises BuildError if Sphinx has complaints."""
+    """Builds the reference in `out`, in place of an earlier one. Raises BuildError if Sphinx reports a problem."""
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
         raise BuildError(f"expected a new or empty folder, or one with a reference, got {out}; name another one")
     with tempfile.TemporaryDirectory() as temporary:
@@ -42,7 +57,7 @@ def build(out: Path, report: Path = sphinx_sources.REPORT) -> None:
         settings = {**os.environ, "PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
         done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise BuildError(f"Sphinx complained:\n{done.stdout}{done.stderr}".strip())
+            raise BuildError(f"Sphinx reported:\n{done.stdout}{done.stderr}".strip())
         for name in BY_SPHINX:
             path = pages / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -57,16 +72,14 @@ class BuildError(Exception):
 
 
 def _finished(page: str) -> str:
-    """Returns a page as it is published.
-
-    The keyboard can scroll what is wider than the screen: code and tables. The navigation lists the operations of the
-    page's own kind only; with all of them, pages would be twice as large.
-    """
-    return FOLDED.sub(r'<li class="toctree-l1">\1</li>', SCROLLING.sub(r'<\1 tabindex="0">', page))
+    """Returns a page as it is published."""
+    for pattern, replacement in EDITS:
+        page = pattern.sub(replacement, page)
+    return page
 
 
 def main() -> int:
-    """Runs the command. Returns 1 if there is no reference."""
+    """Runs the command. Returns its exit status: 1 if the reference could not be built."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for the pages")
     parser.add_argument("--support", type=Path, default=sphinx_sources.REPORT, metavar="FILE",

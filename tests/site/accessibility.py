@@ -11,11 +11,17 @@ if TYPE_CHECKING:
 
 __all__ = ["serious"]
 
+RUN = "(within) => axe.run(within, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
 
-def serious(page: playwright.Page) -> list[str]:
-    """Returns the accessibility problems that axe-core calls serious or critical, with the elements that have them."""
-    page.evaluate((node_packages.folder() / "axe-core" / "axe.min.js").read_text())
-    violations = page.evaluate("axe.run().then(({ violations }) => violations)")
+
+def serious(page: playwright.Page, within: str = "html") -> list[str]:
+    """Returns the accessibility problems that axe-core calls serious or critical, with the elements that have them.
+
+    `within` selects the part of the page to look at.
+    """
+    if page.evaluate("window.axe === undefined"):
+        page.evaluate((node_packages.folder() / "axe-core" / "axe.min.js").read_text())
+    violations = page.evaluate(RUN, within)
     return [
         f"{each['id']}: {node['html']}"
         for each in violations

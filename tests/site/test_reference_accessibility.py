@@ -1,0 +1,72 @@
+"""Tests the reference in Chromium with axe-core: a page of each kind in every view, and the articles of the others."""
+
+from __future__ import annotations
+
+import pytest
+from accessibility import serious
+
+SIZES = ({"width": 390, "height": 844}, {"width": 1280, "height": 800})
+KINDS = (  # a page of each kind
+    "index",
+    "search",
+    "operations/conv2d",  # its signature has a line for each argument
+    "operations/kinds/reduction",
+    "api/tensor",
+    "api/printing",
+    "tables/support",
+    "docs/tuning",
+    "docs/figures",
+    "project/contributing",
+)
+# Puts the article of another page in place of this one's, which takes less time than to open the page
+SHOW_ARTICLE = """async (address) => {
+    const text = await (await fetch(address)).text();
+    const other = new DOMParser().parseFromString(text, "text/html");
+    document.querySelector("article").replaceWith(other.querySelector("article"));
+}"""
+
+
+@pytest.fixture(scope="module")
+def view(browser):
+    """Returns the browser's page with a color scheme and a size; tests share it."""
+    opened = {}
+
+    def page_of(scheme, size):
+        if (scheme, size["width"]) not in opened:
+            context = browser.new_context(color_scheme=scheme, viewport=size, reduced_motion="reduce")
+            opened[scheme, size["width"]] = context.new_page()
+        return opened[scheme, size["width"]]
+
+    yield page_of
+    for page in opened.values():
+        page.context.close()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_page_of_each_kind(name, address, view):
+    found = {}
+    for scheme in ("light", "dark"):
+        for size in SIZES:
+            page = view(scheme, size)
+            assert page.goto(f"{address}reference/{name}.html").ok
+            found[scheme, size["width"]] = serious(page)
+    assert {where: problems for where, problems in found.items() if problems} == {}
+
+
+def test_the_article_of_every_page(site, address, view):
+    """What is around an article is the same on all pages."""
+    page, found = view("light", SIZES[1]), {}
+    names = [path.relative_to(site).as_posix() for path in sorted((site / "reference").rglob("*.html"))]
+    assert len(names) > 200
+    assert page.goto(f"{address}reference/index.html").ok
+    for name in names:
+        page.evaluate(SHOW_ARTICLE, address + name)
+        found[name] = serious(page, "article")
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+def test_a_page_with_problems_is_found(view):
+    page = view("light", SIZES[1])
+    page.set_content("<html lang=en><title>Title</title><article><dl><dd>1</dd></dl></article><p role=heading>2</p>")
+    assert [problem.partition(":")[0] for problem in serious(page)] == ["aria-required-attr", "definition-list"]
+    assert [problem.partition(":")[0] for problem in serious(page, "article")] == ["definition-list"]
