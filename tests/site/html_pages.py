@@ -12,6 +12,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 LOADED = {"script": "src", "link": "href", "img": "src", "source": "srcset", "iframe": "src", "use": "href",
           "video": "src", "audio": "src", "object": "data", "embed": "src", "image": "href"}  # fmt: skip
 NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author"}  # rel of links that browsers do not fetch
+EXTERNAL = re.compile(r"\w+:")  # an address with a scheme
 IN_CSS = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
 
 
@@ -75,21 +76,27 @@ def read(path: Path) -> Page:
 
 
 def broken_links(pages: dict[Path, Page], root: Path) -> list[str]:
-    """Returns a line for each link inside of a site that leads to no file or no anchor."""
+    """Returns a line for each link of the pages that leads to a file or an anchor that the site in `root` lacks."""
     found = []
     for page in pages.values():
         for link in page.links:
-            if re.match(r"\w+:", link):
+            if EXTERNAL.match(link):
                 continue
             name, _, anchor = link.partition("#")
             target = (page.path.parent / unquote(name)).resolve() if name else page.path
             target = target / "index.html" if target.is_dir() else target
             where = f"{page.path.relative_to(root)}: {link}"
             if not target.is_file() or not target.is_relative_to(root):
-                found.append(f"{where}: there is no such file")
-            elif anchor and target in pages and unquote(anchor) not in pages[target].anchors:
-                found.append(f"{where}: the page has no such anchor")
+                found.append(f"{where}: the file does not exist")
+            elif anchor and unquote(anchor) not in (pages.get(target) or read(target)).anchors:
+                found.append(f"{where}: the anchor does not exist")
     return found
+
+
+def missing_files(page: Page) -> list[str]:
+    """Returns the relative addresses that a page loads whose files do not exist."""
+    addresses = [re.split(r"[?#]", url.strip())[0] for url in page.loaded if not EXTERNAL.match(url)]
+    return [url for url in addresses if not (page.path.parent / unquote(url)).exists()]
 
 
 def foreign(page: Page) -> list[str]:

@@ -187,8 +187,8 @@ def test_broken_links_are_found(tmp_path):
     (tmp_path / "index.html").write_text('<a id="x" href="#x">1</a><a href="#y">2</a><a href="no.html#x">3</a>')
     read = {tmp_path / "index.html": html_pages.read(tmp_path / "index.html")}
     assert html_pages.broken_links(read, tmp_path) == [
-        "index.html: #y: the page has no such anchor",
-        "index.html: no.html#x: there is no such file",
+        "index.html: #y: the anchor does not exist",
+        "index.html: no.html#x: the file does not exist",
     ]
 
 
@@ -196,6 +196,7 @@ def test_nothing_is_loaded_from_elsewhere(pages, reference):
     for each in pages.values():
         assert each.loaded
         assert html_pages.foreign(each) == []
+        assert html_pages.missing_files(each) == []
     for path in reference.rglob("*.css"):
         urls = [first or second for first, second in html_pages.IN_CSS.findall(path.read_text(encoding="utf-8"))]
         assert [url for url in urls if re.match(r"(?!data:)\w+:|/", url)] == []
@@ -203,9 +204,11 @@ def test_nothing_is_loaded_from_elsewhere(pages, reference):
         assert not re.search(r"""(fetch|import|open|src\s*=)\s*\(?\s*["'`]https?:""", path.read_text(encoding="utf-8"))
 
 
-def test_a_page_that_loads_from_elsewhere_is_found(tmp_path):
+def test_a_page_that_loads_what_it_must_not_is_found(tmp_path):
     (tmp_path / "page.html").write_text('<script src="https://example.org/x.js"></script><img src="/x"><img src="y">')
-    assert html_pages.foreign(html_pages.read(tmp_path / "page.html")) == ["https://example.org/x.js", "/x"]
+    page = html_pages.read(tmp_path / "page.html")
+    assert html_pages.foreign(page) == ["https://example.org/x.js", "/x"]
+    assert "y" in html_pages.missing_files(page)
 
 
 def test_examples_run(pages):
