@@ -8,7 +8,6 @@ import inspect
 import os
 import re
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import yaml
 import lanewise as lw
 from lanewise import operations, other_names
 from tests.site import html_pages
+from tests.site.event_loop import call_in_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "site" / "reference" / "render.py"
@@ -218,8 +218,7 @@ def test_examples_run(pages):
         source = "\n\n".join(block for block in each.blocks if block.lstrip().startswith(">>>"))
         examples = doctest.DocTestParser().get_doctest(source, {"lw": lw}, path.stem, str(path), 0)
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-        with ThreadPoolExecutor(1) as thread:  # Playwright's event loop runs in this one: asyncio.run() would fail
-            assert thread.submit(runner.run, examples).result().failed == 0, path
+        assert call_in_thread(runner.run, examples).failed == 0, path
         count += len(examples.examples)
     assert count > len(operations.names())
 
