@@ -7,8 +7,8 @@ soon as it is measured. Each event is a dict that JSON can hold:
     measuring   the work and the contestant that are measured next
     sample      a sample has been taken, so the worker is alive
     result      nanoseconds of one call; how far its answer is from the reference, and whether that is tolerated
-    failure     the contestant stopped with an error
-    done        all is measured
+    failure     the error that ended the measurement of the contestant
+    done        the benchmark has ended
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ REPEATS = 5
 SAMPLE_SECONDS = 0.1  # a browser's clock may tick once in a millisecond, so one tick is at most 1 % of a sample
 GPU_SAMPLE_SECONDS = 0.25  # each sample ends with a read, whose round trip must count little
 GPU_REPEATS = 4
-GPU_LONGEST = 1.5  # seconds, after which no further sample is taken: software adapters are slow
-GPU_MOST_CALLS = 500  # in one sample
-GPU_OPENS = 30.0  # seconds in which the browser must open the GPU
+GPU_MAX_SECONDS = 1.5  # after which no further sample is taken: software adapters are slow
+GPU_MAX_CALLS = 500  # in one sample
+GPU_OPEN_SECONDS = 30.0  # in which the browser must open the GPU
 
 # The tolerances of the contracts; tests/site/test_bench.py compares them with contracts/*.yaml.
 TOLERANCES: dict[str, dict[str, float]] = {
@@ -151,7 +151,8 @@ def _matmul(name: str) -> Work:
     return Call(name, "matmul", np.matmul, lw.rand(shape, seed=1) - 0.5, lw.rand(shape, seed=2) - 0.5)
 
 
-# In the order in which they run: the one with the fastest NumPy comes first, so that the first bar comes soon.
+# In the order in which they run. Matrix products come first because they gain the most, and the small one before the
+# large one, whose single call takes longer than a sample in NumPy, so that the first bar comes soon.
 WORKS: dict[str, Callable[[], Work]] = {
     "matmul-256": partial(_matmul, "matmul-256"),
     "matmul-512": partial(_matmul, "matmul-512"),
@@ -173,7 +174,7 @@ async def run(report: Report) -> None:
     """Measures all works on all contestants, and reports events as they happen."""
     available = await _facts(report)
     for make in WORKS.values():
-        with lw.use_backend("cpu"):  # not every browser can read the GPU's memory here
+        with lw.use_backend("cpu"):  # inputs become NumPy arrays, and not every browser can wait for a GPU here
             work = make()
         for contestant in (NUMPY, *available):
             await _contest(work, contestant, report)
@@ -229,10 +230,10 @@ async def _time_on_gpu(function: Callable[[], lw.Tensor], progress: Callable[[st
         return max(1, perf_counter_ns() - start)
 
     calls, least = 1, int(GPU_SAMPLE_SECONDS * 1e9)
-    while (taken := await sample(calls)) < least and calls < GPU_MOST_CALLS:
-        calls = min(GPU_MOST_CALLS, calls * 10, max(calls + 1, int(calls * 1.1 * least / taken)))
+    while (taken := await sample(calls)) < least and calls < GPU_MAX_CALLS:
+        calls = min(GPU_MAX_CALLS, calls * 10, max(calls + 1, int(calls * 1.1 * least / taken)))
     times = [taken]
-    while len(times) < GPU_REPEATS and sum(times) < GPU_LONGEST * 1e9:
+    while len(times) < GPU_REPEATS and sum(times) < GPU_MAX_SECONDS * 1e9:
         times.append(await sample(calls))
     return Timed(min(times) / calls, answer)
 
@@ -252,22 +253,17 @@ async def _facts(report: Report) -> list[str]:
             "numpy": np.__version__,
             "missing": reasons,
             "adapter": {"name": device.name, "software": bool(device.software)} if device else None,
-            "works": list(WORKS),
         }
     )
     return [name for name in BACKENDS if name not in reasons]
 
 
 async def _open_gpu() -> str:
-    """Opens the GPU. Returns why that failed, "" if it did not."""
-
-    async def opened() -> None:
-        await lw.init_backend(GPU)
-
+    """Opens the GPU. Returns the reason why that failed, or "" if it succeeded."""
     try:
-        await asyncio.wait_for(opened(), GPU_OPENS)
+        await asyncio.wait_for(lw.init_backend(GPU), GPU_OPEN_SECONDS)
     except TimeoutError:
-        return f"the browser has not opened the GPU within {GPU_OPENS:.0f} seconds"
+        return f"the browser has not opened the GPU within {GPU_OPEN_SECONDS:.0f} seconds"
     except lw.LanewiseError as error:
         return str(error)
     return ""

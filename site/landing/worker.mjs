@@ -18,7 +18,7 @@ async function text(url) {
 
 // Calls an asynchronous function, and throws if a request of it fails: loadPyodide() never settles if its WebAssembly
 // module cannot be fetched.
-async function orFailedFetch(call) {
+async function rejectOnFailedFetch(call) {
     const fetch = self.fetch;
     const failure = new Promise((_, reject) => {
         self.fetch = async (resource, ...options) => {
@@ -54,13 +54,13 @@ async function load(pyodide, name) {
 }
 
 async function run({ pyodide: index, wheel, bench }) {
-    const printed = () => {};
+    const ignoreOutput = () => {};
     begin("python");
     const source = text(bench);
     source.catch(() => {}); // awaited below
     const { loadPyodide, version } = await import(`${index}pyodide.mjs`);
-    const options = { indexURL: index, stdout: printed, stderr: printed };
-    const pyodide = await orFailedFetch(() => loadPyodide(options));
+    const options = { indexURL: index, stdout: ignoreOutput, stderr: ignoreOutput };
+    const pyodide = await rejectOnFailedFetch(() => loadPyodide(options));
     begin("numpy");
     await load(pyodide, "numpy");
     begin("lanewise");
@@ -88,6 +88,6 @@ self.onmessage = async ({ data }) => {
         const lines = String(error?.message ?? error)
             .trim()
             .split("\n");
-        self.postMessage({ type: "failed", step, message: lines.at(-1), detail: lines.join("\n") });
+        self.postMessage({ type: "failed", step, message: lines.at(-1) });
     }
 };

@@ -130,7 +130,7 @@ def test_a_browser_that_never_opens_the_gpu(monkeypatch):
         def __await__(self):
             return asyncio.sleep(60).__await__()
 
-    monkeypatch.setattr(bench, "GPU_OPENS", 0.01)
+    monkeypatch.setattr(bench, "GPU_OPEN_SECONDS", 0.01)
     monkeypatch.setattr(lw, "init_backend", lambda name: Never())
     assert "has not opened the GPU" in call_in_thread(asyncio.run, bench._open_gpu())
 
