@@ -16,6 +16,7 @@ import {
 } from "./results.mjs";
 
 const SILENCE = 90_000; // milliseconds without a message, after which the worker counts as dead
+const LOADING_SHARE = 0.25; // of the progress bar, for the steps before the measurement: about their share of the time
 const $ = (id) => document.getElementById(id);
 const STEPS = {
     python: "Loading Python.",
@@ -28,6 +29,8 @@ const ADVICE = {
     failed: "Check the connection and try again. If it fails again, reload the page, or use a current browser.",
     dead: "The browser may have ended it to save memory. Close other tabs and try again.",
     left: "Stay on the page while it measures, and try again.",
+    stopped: "The results so far are shown below, and the page’s address holds them.",
+    early: "Nothing had been measured yet.",
 };
 const WHAT_TO_DO = {
     simd128:
@@ -66,6 +69,7 @@ async function start() {
     report = newReport(navigator);
     [measuring, finished] = [null, 0];
     showProblem();
+    clearCopied();
     showStep(null);
     history.replaceState(null, "", location.pathname + location.search);
     $("run").textContent = "Stop";
@@ -130,6 +134,7 @@ function receive(message) {
         const outcome = type === "failure" ? { failure: rest.message } : rest;
         (report.results[work] ??= {})[contestant] = outcome;
         finished += 1;
+        keepInAddress();
         draw();
     } else if (type === "done") {
         finish();
@@ -142,11 +147,21 @@ function finish() {
     stop();
     report.complete = true;
     $("run").textContent = "Run again";
-    showStep("done");
-    const late = report.background ? " The page was in the background at times, where browsers slow it down." : "";
-    say(`Done.${late}`);
-    history.replaceState(null, "", toFragment(report));
+    say(`Done.${remarks()}`);
+    keepInAddress();
     draw();
+}
+
+/** Puts the report into the page's address, so that it survives a reload. */
+function keepInAddress() {
+    history.replaceState(null, "", toFragment(report));
+}
+
+/** Returns sentences on what limits the report, each after a space. */
+function remarks() {
+    const stopped = report.complete ? "" : " The measurement was stopped before its end.";
+    const slowed = report.background ? " The page was in the background at times, where browsers slow it down." : "";
+    return stopped + slowed;
 }
 
 function fail(what, advice) {
@@ -157,7 +172,12 @@ function fail(what, advice) {
     draw();
 }
 
-/** Returns the backend that is fastest at the product of 512, and its ratio to NumPy, if that is above 1. */
+function hasResults() {
+    return Object.keys(report.results).length > 0;
+}
+
+/** Returns the fastest backend at the 512 × 512 matrix product and its speed relative to NumPy's, or null if that is
+ * not above 1. */
 function best() {
     const outcomes = report?.results["matmul-512"] ?? {};
     const ranked = CONTESTANTS.slice(1)
@@ -182,7 +202,7 @@ function showProblem(what = "", advice = "") {
 
 function showStep(step) {
     const names = Object.keys(STEPS);
-    const current = step === "done" ? names.length : names.indexOf(step);
+    const current = names.indexOf(step);
     document.querySelectorAll("#steps li").forEach((item, i) => {
         item.classList.toggle("done", i < current);
         item.toggleAttribute("aria-current", false);
@@ -193,9 +213,9 @@ function showStep(step) {
 }
 
 function draw() {
-    const steps = document.querySelectorAll("#steps li.done").length;
+    const loaded = document.querySelectorAll("#steps li.done").length / (Object.keys(STEPS).length - 1);
     $("steps").hidden = $("progress").hidden = !worker;
-    $("progress").value = report?.complete ? 1 : worker ? (0.06 * steps + (0.76 * finished) / expected) : 0;
+    $("progress").value = LOADING_SHARE * loaded + (1 - LOADING_SHARE) * (finished / expected);
     charts.forEach((chart) => chart.draw(report, measuring?.work === chart.work.name ? measuring.contestant : null));
     const known = Boolean(report?.lanewise);
     $("facts").hidden = !known;
@@ -204,9 +224,9 @@ function draw() {
     if (fastest) {
         $("best").querySelector("strong").textContent = times(fastest.factor);
         $("best").querySelector("span").textContent =
-            `${label(fastest.contestant, report)} compared with NumPy, at matrix products of 512 × 512.`;
+            `as fast as NumPy, with ${label(fastest.contestant, report)}, at the 512 × 512 matrix product.`;
     }
-    const sharable = known && Object.keys(report.results).length > 0 && !worker;
+    const sharable = known && hasResults() && !worker;
     document.querySelectorAll(".share").forEach((each) => (each.hidden = !sharable));
     if (known) {
         drawFacts();
@@ -253,6 +273,7 @@ function drawNumbers() {
     const rows = WORKS.flatMap((work) =>
         CONTESTANTS.filter((each) => report.results[work.name]?.[each]).map((contestant) => {
             const outcome = report.results[work.name][contestant];
+            const factor = ratio(report.results[work.name], contestant);
             const row = document.createElement("tr");
             const cells = outcome.failure
                 ? [label(contestant, report), `failed: ${outcome.failure}`, "", "", ""]
@@ -260,8 +281,8 @@ function drawNumbers() {
                       label(contestant, report),
                       duration(outcome.nanoseconds),
                       `${digits(rate(work, outcome))} ${work.unit}`,
-                      times(ratio(report.results[work.name], contestant) ?? NaN),
-                      work.name === "digits" ? `${outcome.error / 2} differ` : digits(outcome.error),
+                      factor ? times(factor) : "",
+                      work.name === "digits" ? `${outcome.error / 2} of ${work.amount} differ` : digits(outcome.error),
                   ];
             const head = document.createElement("th");
             head.scope = "row";
@@ -284,13 +305,17 @@ function link() {
     return location.origin + location.pathname + toFragment(report);
 }
 
-async function copy(text, what) {
+function clearCopied() {
+    $("copied").textContent = "";
     $("manual").hidden = true;
+}
+
+async function copy(text, what) {
+    clearCopied();
     try {
         await navigator.clipboard.writeText(text);
         $("copied").textContent = `${what} copied.`;
     } catch {
-        $("copied").textContent = "";
         $("manual").hidden = false;
         $("manual-text").value = text;
         $("manual-text").focus();
@@ -306,16 +331,11 @@ function openFragment() {
     try {
         report = fromFragment(location.hash);
         showProblem();
-        showStep("done");
-        say(`A result from a link, measured on ${report.date} in ${report.browser}.`);
+        say(`A result from a link, measured on ${report.date} in ${report.browser}.${remarks()}`);
         $("run").textContent = "Measure this browser";
-    } catch {
+    } catch (error) {
         report = null;
-        showStep(null);
-        showProblem(
-            "The result in this link cannot be read: the link is damaged, or from another version of this page.",
-            "Copy the whole link again, or measure this browser.",
-        );
+        showProblem(error.message, "Copy the whole link again, or measure this browser.");
     }
     draw();
 }
@@ -325,10 +345,10 @@ function linkToSource(config) {
     const guess = pages ? `https://github.com/${user}/${location.pathname.split("/")[1] || location.hostname}` : "";
     const source = config.source || guess;
     $("source").hidden = !source;
-    $("source").href = source || "reference/";
+    $("source").href = source;
 }
 
-async function settle() {
+async function showConfig() {
     try {
         const config = await readConfig();
         linkToSource(config);
@@ -346,7 +366,7 @@ new ResizeObserver(draw).observe($("charts"));
 $("run").disabled = false;
 $("run").addEventListener("click", () => {
     if (worker) {
-        fail("The benchmark was stopped.", "What was measured until then is below.");
+        fail("The benchmark was stopped.", hasResults() ? ADVICE.stopped : ADVICE.early);
     } else {
         start();
     }
@@ -367,4 +387,4 @@ addEventListener("pagehide", () => {
 });
 draw();
 openFragment();
-settle();
+showConfig();

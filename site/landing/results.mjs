@@ -18,7 +18,8 @@ const LABELS = {
 };
 const VERSION = 1; // of the fragment; a change of works or contestants needs a new one
 const PREFIX = "#result=";
-const LONGEST = 300; // characters of a text in a fragment
+const MAX_TEXT = 300; // characters of a text in a fragment; longer ones are cut
+const CHECKSUM = 8; // hexadecimal digits, before the data
 
 export function label(contestant, report) {
     return contestant === "wgpu" && report?.adapter?.software ? "WebGPU (CPU)" : LABELS[contestant];
@@ -34,14 +35,14 @@ export function ratio(outcomes, contestant) {
     return base && own ? base / own : undefined;
 }
 
-/** Formats with three digits: 0.123, 1.23, 12.3, 123, 12,300. */
+/** Formats with three significant digits, at most two of them decimals: 0.12, 1.23, 12.3, 123, 12,300. */
 export function digits(value) {
     const rounded = Number(value.toPrecision(3));
     const places = rounded >= 100 ? 0 : rounded >= 10 ? 1 : 2;
     return rounded.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
 
-/** Formats with two digits: 0.42×, 3.1×, 31×. */
+/** Formats with two significant digits and without decimals from 10 on: 0.42×, 3.1×, 31×, 312×. */
 export function times(value) {
     const places = value >= 9.95 ? 0 : value >= 0.995 ? 1 : 2;
     return `${value.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places })}×`;
@@ -104,23 +105,60 @@ export function toFragment(report) {
                 return 0;
             }
             return outcome.failure
-                ? [outcome.failure.slice(0, LONGEST)]
+                ? [outcome.failure]
                 : [Number(outcome.nanoseconds.toPrecision(4)), outcome.error, outcome.agrees];
         }),
     );
-    const bytes = new TextEncoder().encode(JSON.stringify({ version: VERSION, ...rest, rows }));
+    const json = JSON.stringify({ version: VERSION, ...rest, rows }, (_, value) =>
+        typeof value === "string" && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT - 1)}…` : value,
+    );
+    const bytes = new TextEncoder().encode(json);
     const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-    return PREFIX + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    return PREFIX + checksum(bytes) + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Returns the CRC-32 of zlib and PNG in hexadecimal. */
+export function checksum(bytes) {
+    let crc = ~0;
+    for (const byte of bytes) {
+        crc ^= byte;
+        for (let bit = 0; bit < 8; bit++) {
+            crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+        }
+    }
+    return (~crc >>> 0).toString(16).padStart(CHECKSUM, "0");
 }
 
 export function isResult(fragment) {
     return fragment.startsWith(PREFIX);
 }
 
-/** Returns the report in a fragment. Throws an Error if it is damaged: links are cut off, and anyone can write one. */
+/** Returns the report in a fragment. Throws an Error whose message is for the reader of the page. */
 export function fromFragment(fragment) {
-    const binary = atob(fragment.slice(PREFIX.length).replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const bytes = decode(fragment.slice(PREFIX.length));
+    if (!bytes) {
+        throw new Error("This link is damaged: some of its characters are missing or changed.");
+    }
+    try {
+        return parse(bytes);
+    } catch (cause) {
+        throw new Error("The result in this link cannot be read: another version of this page wrote it.", { cause });
+    }
+}
+
+/** Returns the bytes of what follows the prefix, or null if they do not match their checksum. */
+function decode(encoded) {
+    try {
+        const binary = atob(encoded.slice(CHECKSUM).replaceAll("-", "+").replaceAll("_", "/"));
+        const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+        return checksum(bytes) === encoded.slice(0, CHECKSUM) ? bytes : null;
+    } catch {
+        return null; // not Base64
+    }
+}
+
+/** Returns the report in the bytes of a fragment, and checks every value, since anyone can write a link. */
+function parse(bytes) {
     const { version, rows, ...rest } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     check(version === VERSION, "version");
     check(/^\d{4}-\d\d-\d\d$/.test(rest.date), "date");
@@ -166,7 +204,7 @@ function outcome(cell) {
 }
 
 function text(value, name) {
-    check(typeof value === "string" && value.length <= 2 * LONGEST, name);
+    check(typeof value === "string" && value.length <= MAX_TEXT, name);
     return value;
 }
 

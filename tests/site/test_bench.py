@@ -7,6 +7,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,71 @@ def test_the_gpu_computes_every_call(work):
     assert made.error(np.asarray(result)) <= 1
 
 
+REPORT = """(() => {
+    const report = results.newReport({ userAgent: "Firefox/153.0", hardwareConcurrency: 8 });
+    delete report.userAgent; // a link leaves it out
+    report.results.exp = { numpy: { nanoseconds: 2e6, error: 0.5, agrees: null } };
+    return Object.assign(report, given[0]);
+})()"""
+
+
+@pytest.mark.parametrize("text", ["", "\N{HORIZONTAL ELLIPSIS} 123456789"])
+def test_the_checksum_is_that_of_zlib(text):
+    assert node("results.checksum(new TextEncoder().encode(given[0]))", text) == f"{zlib.crc32(text.encode()):08x}"
+
+
+def test_a_link_holds_texts_of_any_length():
+    """Texts of drivers and errors may be long; the link holds their beginnings."""
+    long = "x" * 2000
+    changes = {
+        "missing": {"simd128": long, "relaxed_simd": "short"},
+        "adapter": {"name": long, "software": False},
+        "results": {"exp": {"numpy": {"nanoseconds": 2e6, "error": 0.5, "agrees": None}, "wgpu": {"failure": long}}},
+    }
+    read = node(f"results.fromFragment(results.toFragment({REPORT}))", changes)
+    cut = read["missing"]["simd128"]
+    assert long.startswith(cut.removesuffix("\N{HORIZONTAL ELLIPSIS}")) and 100 < len(cut) < 1000
+    assert read["missing"]["relaxed_simd"] == "short"
+    assert read["adapter"]["name"] == read["results"]["exp"]["wgpu"]["failure"] == cut
+
+
+def test_a_link_with_another_character_is_damaged():
+    """At every position, or the report is the same: Base64 leaves bits of its last character unused."""
+    outcomes = node(
+        f"""(() => {{
+            const report = {REPORT};
+            const link = results.toFragment(report);
+            const outcomes = new Set();
+            for (let i = "#result=".length; i < link.length; i++) {{
+                const changed = link.slice(0, i) + (link[i] === "B" ? "C" : "B") + link.slice(i + 1);
+                try {{
+                    const same = JSON.stringify(results.fromFragment(changed)) === JSON.stringify(report);
+                    outcomes.add(i === link.length - 1 && same);
+                }} catch (error) {{
+                    outcomes.add(error.message.startsWith("This link is damaged"));
+                }}
+            }}
+            return [...outcomes];
+        }})()""",
+        {},
+    )
+    assert outcomes == [True]
+
+
+def test_a_link_of_another_version_is_refused():
+    message = node(
+        """(() => {
+            const json = JSON.stringify({ version: 999 });
+            try {
+                results.fromFragment("#result=" + results.checksum(new TextEncoder().encode(json)) + btoa(json));
+            } catch (error) {
+                return error.message;
+            }
+        })()"""
+    )
+    assert "another version of this page" in message
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [(0.1234, "0.12"), (1.234, "1.23"), (9.999, "10.0"), (12.34, "12.3"), (99.99, "100"), (12345, "12,300")],
@@ -162,7 +228,7 @@ def test_numbers(given, expected):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [(0.423, "0.42"), (0.996, "1.0"), (3.14, "3.1"), (9.96, "10"), (31.4, "31")]
+    ("given", "expected"), [(0.423, "0.42"), (0.996, "1.0"), (3.14, "3.1"), (9.96, "10"), (31.4, "31"), (312.4, "312")]
 )
 def test_ratios(given, expected):
     assert node("results.times(...given)", given) == expected + "\N{MULTIPLICATION SIGN}"

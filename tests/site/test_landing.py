@@ -34,7 +34,7 @@ def benchmark(browser, address):
 @pytest.fixture
 def visit(plain_browser, address):
     """A new page, in Chromium without WebGPU."""
-    with closing(LandingPage(plain_browser.new_context(), address)) as opened:
+    with closing(LandingPage(plain_browser.new_context(permissions=CLIPBOARD), address)) as opened:
         yield opened
 
 
@@ -111,7 +111,8 @@ def test_a_link_shows_the_result(benchmark, report, browser, address):
     assert link == benchmark.page.url
     with closing(LandingPage(browser.new_context(permissions=CLIPBOARD), address)) as other:
         other.open(link.removeprefix(address))
-        assert "A result from a link" in other.page.inner_text("#status")
+        status = other.page.inner_text("#status")
+        assert "A result from a link" in status and "stopped" not in status
         again = json.loads(copied(other, "#copy-json"))
         assert copied(other, "#copy-link") == link
         assert [other.page.text_content(f"figure[data-work='{work}']") for work in WORKS] == [
@@ -129,11 +130,17 @@ def test_a_link_shows_the_result(benchmark, report, browser, address):
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda link: link[:-40], lambda link: link.replace("=", "=A"), lambda link: link + "!"]
+    "damage",
+    [
+        lambda link: link[:-40],
+        lambda link: link.replace("=", "=A"),
+        lambda link: link + "!",
+        lambda link: link.swapcase().replace("#RESULT", "#result"),
+    ],
 )
 def test_a_damaged_link_is_reported(benchmark, visit, damage):
     visit.open(damage(benchmark.page.evaluate("location.hash")))
-    assert "cannot be read" in visit.problem()
+    assert "This link is damaged" in visit.problem()
     assert visit.page.inner_text("#run") == "Run the benchmark"
     assert visit.errors == []
 
@@ -196,13 +203,14 @@ def test_the_keyboard_starts_and_stops_it(visit):
     assert visit.page.evaluate("document.activeElement.id") == "run"
     visit.page.wait_for_selector("#steps li[aria-current]")
     visit.page.keyboard.press("Enter")
-    assert "was stopped" in visit.problem()
+    assert "was stopped" in visit.problem() and "Nothing had been measured" in visit.problem()
     assert visit.page.inner_text("#run") == "Try again"
     assert visit.idle()
 
 
 def test_without_webgpu(visit):
-    """The page gives the reason, says what to do, and measures the rest. Stopping keeps what has been measured."""
+    """The page gives the reason, says what to do, and measures the rest. Stopping keeps what has been measured, and a
+    reload of the page shows it as the result of a measurement that was stopped."""
     visit.open()
     visit.start()
     assert visit.measured() == 4
@@ -212,7 +220,19 @@ def test_without_webgpu(visit):
     visit.page.click("#run")
     assert "was stopped" in visit.problem()
     assert visit.page.is_visible("#copy-link")
+    bars = visit.page.locator("g[data-state='measured']").count()
+    visit.page.reload()
+    assert "The measurement was stopped before its end." in visit.page.inner_text("#status")
+    assert visit.page.locator("g[data-state='measured']").count() == bars >= 4
+    assert visit.page.is_visible("#copy-link")
     assert visit.errors == [] and visit.foreign == []
+
+
+def test_a_new_run_clears_what_was_copied(benchmark, visit):
+    visit.open(benchmark.page.evaluate("location.hash"))
+    copied(visit, "#copy-link")
+    visit.start()
+    assert visit.page.text_content("#copied") == ""
 
 
 def test_without_simd(driver, address):
@@ -290,6 +310,8 @@ def test_without_a_clipboard(benchmark, visit):
     assert visit.page.evaluate("document.activeElement.id") == "manual-text"
     assert visit.page.evaluate("getSelection().toString()") == benchmark.page.url
     assert "copied" not in visit.page.inner_text("#copied")
+    visit.start()
+    assert not visit.page.is_visible("#manual")
 
 
 def test_leaving_the_page(visit):
