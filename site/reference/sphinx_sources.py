@@ -89,7 +89,7 @@ def _start(count: int, pages: Mapping[str, str], kinds: list[str]) -> str:
     blocks = [
         "# Lanewise",
         f"Array math for Python: {count} operations with the same answers on x86, on ARM, on GPUs and in a browser "
-        "tab, where NumPy runs without SIMD and BLAS.",
+        "tab, where NumPy runs without SIMD or BLAS.",
         _figure("light"),
         _figure("dark"),
         "One thread of Chromium; [all figures](docs/figures.md), and how they were measured.",
