@@ -163,7 +163,7 @@ function render({ model, el }) {
     });
     answer.textContent = isEmpty
       ? "Draw a digit."
-      : `This is a ${best}, with probability ${(probabilities[best] * 100).toFixed(0)} %.`;
+      : `This is a ${best}, with probability ${(probabilities[best] * 100).toFixed(0)}%.`;
   }
 
   paper.addEventListener("pointerdown", begin);
