@@ -61,7 +61,7 @@ _TEXTS: Final[dict[str, str]] = {
     "hstack": "use concat(arrays) for 1-D arrays, concat(arrays, axis=1) for others",
     "index_select": "use take(x, indices, axis=...)",
     "int8 int16 uint16 uint32 uint64 short": "use int32, or int64 to store larger numbers",
-    "inv svd qr det solve pinv cholesky matrix_rank": "use numpy.linalg on x.numpy()",
+    "inv inverse svd qr det solve pinv cholesky matrix_rank": "use numpy.linalg on x.numpy()",
     "linalg": "use matmul, norm_l2 and eigh, which are functions of lanewise, or numpy.linalg on x.numpy()",
     "logsumexp": "use log(sum(exp(x - max(x)))) + max(x)",
     "ma": "masked arrays are not supported; use where",
