@@ -21,6 +21,9 @@ __all__ = [
     "get_printoptions", "printoptions", "set_printoptions", "tensor_bundle", "tensor_html", "tensor_repr", "tensor_str",
 ]  # fmt: skip
 
+# JupyterLab would break the rows of an array that is wider than its output. These scroll, by keyboard too.
+_HTML_START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'
+
 Nested = Any  # an element, or a list of Nested
 
 
@@ -130,8 +133,8 @@ def tensor_html(self: Tensor, /) -> str:
     the elements cannot be read, for example because the GPU is lost; the HTML contains the reason.
 
     >>> import lanewise as lw
-    >>> lw.arange(3).to("scalar")._repr_html_()
-    '<pre style="margin:0">[0 1 2]</pre><small>shape (3,), int32, scalar</small>'
+    >>> lw.arange(3).to("scalar")._repr_html_().partition(">")[2]
+    '[0 1 2]</pre><small>shape (3,), int32, scalar</small>'
     """
     return tensor_bundle(self)["text/html"]
 
@@ -149,7 +152,7 @@ def tensor_bundle(self: Tensor, include: Any = None, exclude: Any = None) -> dic
         text, shown = _repr_of(self, values), _str_of(self, values)
     return {
         "text/plain": text,
-        "text/html": f'<pre style="margin:0">{escape(shown)}</pre><small>{facts}</small>',
+        "text/html": f"{_HTML_START}{escape(shown)}</pre><small>{facts}</small>",
     }
 
 

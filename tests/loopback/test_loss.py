@@ -88,7 +88,7 @@ def test_a_notebook_shows_that_a_tensor_is_lost() -> None:
         old.tolist()
     facts = f"shape {X.shape}, float32, wgpu"
     assert bundle["text/plain"] == f"Tensor of {facts}: {raised.value}" and LOST in bundle["text/plain"]
-    assert bundle["text/html"] == f'<pre style="margin:0">{html.escape(str(raised.value))}</pre><small>{facts}</small>'
+    assert bundle["text/html"].endswith(f">{html.escape(str(raised.value))}</pre><small>{facts}</small>")
     lw.reset("wgpu")
     assert_works()
 

@@ -14,6 +14,8 @@ import lanewise as lw
 from lanewise import registry
 from lanewise.devices import DeviceInfo
 
+START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'  # rows do not break, but scroll
+
 
 @pytest.fixture(scope="module")
 def shell():
@@ -62,7 +64,7 @@ def test_tensors(make):
     x = make()
     facts = f"shape {x.shape}, {x.dtype}, {x.backend}"
     html = x._repr_html_()
-    assert html == f'<pre style="margin:0">{escape(str(x))}</pre><small>{facts}</small>'
+    assert html == f"{START}{escape(str(x))}</pre><small>{facts}</small>"
     assert x._repr_mimebundle_() == {"text/plain": repr(x), "text/html": html}
     assert len(html) < 4000
     assert Tags(html).text == f"{x}{facts}"
@@ -90,7 +92,7 @@ def test_the_elements_of_lost_tensors_are_replaced_by_the_reason(monkeypatch):
     reason = "wgpu: the <GPU> was lost; call lw.reset()"
     bundle = x._repr_mimebundle_()
     assert bundle["text/plain"] == f"Tensor of {facts}: {reason}"
-    assert bundle["text/html"] == f'<pre style="margin:0">{escape(reason)}</pre><small>{facts}</small>'
+    assert bundle["text/html"] == f"{START}{escape(reason)}</pre><small>{facts}</small>"
     assert Tags(bundle["text/html"]).names == {"pre", "small"}
 
 
