@@ -27,14 +27,14 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 import distribution  # noqa: E402
 import notebooks_app  # noqa: E402
 import virtual_environment  # noqa: E402
-from commands import SiteError, run  # noqa: E402
+from commands import SiteError, announce, output_of, run  # noqa: E402
 
 REQUIREMENTS = HERE / "requirements.txt"
 ENVIRONMENT = ROOT / ".cache" / "site-venv"
 DIST = HERE / "dist"
-TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
+WHEEL_TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
 MAX_SITE_BYTES = 60 << 20  # a visitor downloads about half of the site
-EPOCH = 1767225600  # the time of all files in a checkout without git: 2026-01-01
+DEFAULT_EPOCH = 1767225600  # 2026-01-01, the time of the site's files if git does not know the commit's
 
 
 def prepare() -> Path:
@@ -105,11 +105,13 @@ def _build(made: Path, workplace: Path, pyodide: str | None, support: Path | Non
     time = epoch()
     folder = made / "pyodide"
     if pyodide is not None:
-        distribution.refer(folder, pyodide)  # first, because a wrong URL is the fastest to find
+        announce(f"downloading {distribution.LOCK} of {pyodide}")
+        distribution.write_lock_for_url(folder, pyodide)  # first, because a wrong URL is the fastest to find
     python = prepare()
     wheel = build_wheel(made / "wheels", python if isolated else None, time)
     if pyodide is None:
-        distribution.copy(folder, wheel, f"../wheels/{wheel.name}")
+        announce(f"fetching Pyodide {distribution.VERSION}")
+        distribution.copy_release(folder, wheel, f"../wheels/{wheel.name}")
     shutil.copytree(HERE / "landing", made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     config = {
         "version": wheel.name.split("-")[1],
@@ -126,7 +128,7 @@ def _build(made: Path, workplace: Path, pyodide: str | None, support: Path | Non
 def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
     """Builds the wheel for the site's Pyodide, with pip of the Python given, or with the packages of this one."""
     options = [] if python else ["--no-build-isolation"]
-    command = [python or sys.executable, ROOT / "wasm" / "build.py", "--tag", TAG, "--dist", folder, *options]
+    command = [python or sys.executable, ROOT / "wasm" / "build.py", "--tag", WHEEL_TAG, "--dist", folder, *options]
     run("building the wheel", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -143,7 +145,7 @@ def check_size(made: Path) -> None:
     """Raises SiteError if the site is too large, and prints the sizes of its parts."""
     sizes = {part: sum(file.stat().st_size for file in _files(part)) for part in sorted(made.iterdir())}
     for path, size in sizes.items():
-        print(f"{size / 1e6:8.1f} MB  {path.name}")
+        print(f"{size / 1e6:8.1f} MB  {path.name}", flush=True)
     if sum(sizes.values()) > MAX_SITE_BYTES:
         limit, total = MAX_SITE_BYTES / (1 << 20), sum(sizes.values()) / (1 << 20)
         raise SiteError(f"the site: expected at most {limit:.1f} MiB, got {total:.1f}; leave out what no page needs")
@@ -155,7 +157,7 @@ def _files(part: Path) -> list[Path]:
 
 def epoch() -> str:
     """Returns the time that the site's files carry: SOURCE_DATE_EPOCH, or when the revision was committed."""
-    return os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or str(EPOCH)
+    return os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or str(DEFAULT_EPOCH)
 
 
 def revision() -> str:
@@ -165,7 +167,7 @@ def revision() -> str:
 
 def _git(*arguments: str) -> str:
     try:
-        return run("git", "git", *arguments, folder=ROOT).strip()
+        return output_of("git", "git", *arguments, folder=ROOT).strip()
     except SiteError:  # not a checkout, or git is not installed
         return ""
 

@@ -1,4 +1,4 @@
-"""Runs the programs that the build of the site consists of."""
+"""Runs the commands that build the site."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["SiteError", "run"]
+__all__ = ["SiteError", "announce", "output_of", "run"]
 
-SHOWN = 4000  # characters of a failed program's output that the error shows
+MAX_OUTPUT_CHARS = 4000  # of a failed command's output in the error message
 
 
 class SiteError(Exception):
-    """The site could not be built."""
+    """The site could not be built; the message says why."""
+
+
+def announce(step: str) -> None:
+    """Prints the name of a step before it begins; steps take up to minutes."""
+    print(step, flush=True)
 
 
 def run(
+    step: str, *command: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
+) -> None:
+    """Announces a step and runs its command. If that fails, raises SiteError as output_of() does."""
+    announce(step)
+    output_of(step, *command, folder=folder, environment=environment)
+
+
+def output_of(
     what: str, *command: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Runs a command and returns what it wrote. If it fails, raises SiteError with `what` and the end of its output."""
+    """Returns what a command writes. If it fails, raises SiteError with `what` and the end of the output."""
     try:
         done = subprocess.run(
             command,
@@ -34,5 +47,5 @@ def run(
     except OSError as error:
         raise SiteError(f"{what}: cannot run {command[0]}: {error.strerror}") from error
     if done.returncode:
-        raise SiteError(f"{what}: exit status {done.returncode}\n{done.stdout[-SHOWN:].rstrip()}")
+        raise SiteError(f"{what}: exit status {done.returncode}\n{done.stdout[-MAX_OUTPUT_CHARS:].rstrip()}")
     return done.stdout

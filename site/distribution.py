@@ -4,9 +4,11 @@ lock file with absolute URLs of a release that is already on the web."""
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import re
 import shutil
+import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,50 +18,53 @@ from commands import SiteError
 
 from wasm import releases
 
-__all__ = ["LOCK", "PACKAGES", "VERSION", "copy", "refer"]
+__all__ = ["LOCK", "PACKAGES", "VERSION", "copy_release", "write_lock_for_url"]
 
 VERSION = "0.27.7"
 LOCK = releases.LOCK
-# What the notebooks may import or install. The site has these packages of the release, and those that they need.
+# Packages of the release that notebooks can import or install. The site has these and their dependencies.
 PACKAGES = ("micropip", "ssl", "sqlite3", "jedi", "ipython", "numpy", "pillow")
-TIMEOUT = 60  # seconds to wait for a server to answer
+TIMEOUT_SECONDS = 60  # for a server to answer
 
 
-def copy(folder: Path, wheel: Path, address: str) -> None:
-    """Writes Pyodide's core, PACKAGES, and a lock file that lists these and the wheel, whose URL is relative to it."""
-    release = _fetch()
+def copy_release(folder: Path, wheel: Path, wheel_url: str) -> None:
+    """Writes Pyodide's core, PACKAGES and their dependencies, and a lock file that lists these packages and Lanewise's
+    wheel. `wheel_url` is relative to the lock file."""
+    release = _fetch_release()
     lock = json.loads((release / LOCK).read_text())
-    lock["packages"] = {name: lock["packages"][name] for name in sorted(_closure(lock["packages"], PACKAGES))}
+    lock["packages"] = {name: lock["packages"][name] for name in sorted(_with_dependencies(lock["packages"], PACKAGES))}
     folder.mkdir(parents=True)
     packages = [entry["file_name"] for entry in lock["packages"].values()]
     for name in sorted({*releases.DISTRIBUTIONS[VERSION].core, *packages} - {LOCK}):
         shutil.copyfile(release / name, folder / name)
-    lock["packages"]["lanewise"] = _entry(wheel, address)
-    _write(folder, lock)
+    lock["packages"]["lanewise"] = _wheel_entry(wheel, wheel_url)
+    _write_lock(folder, lock)
 
 
-def refer(folder: Path, url: str) -> None:
+def write_lock_for_url(folder: Path, url: str) -> None:
     """Writes the lock file of the release at `url`, with absolute URLs."""
-    lock = json.loads(_download(url))
+    lock = json.loads(_download_lock(url))
     for entry in lock["packages"].values():
         entry["file_name"] = url + entry["file_name"]
     folder.mkdir(parents=True)
-    _write(folder, lock)
+    _write_lock(folder, lock)
 
 
-def _fetch() -> Path:
+def _fetch_release() -> Path:
     try:
         return releases.fetch(VERSION)
     except releases.ReleaseError as error:
-        raise SiteError(f"Pyodide {VERSION} could not be downloaded: {error}") from error
+        raise SiteError(f"Pyodide {VERSION}: all downloads failed: {error}; check the network and try again") from error
 
 
-def _download(url: str) -> bytes:
+def _download_lock(url: str) -> bytes:
     """Returns the lock file of the release at `url`, which must be that of VERSION."""
     try:
-        with urllib.request.urlopen(url + LOCK, timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(url + LOCK, timeout=TIMEOUT_SECONDS) as answer:
             data: bytes = answer.read()
-    except (OSError, ValueError) as error:  # urllib raises ValueError for what is not a URL
+    except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError, InvalidURL: not a URL
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # it is the answer, with its connection
         reason = getattr(error, "reason", error)
         raise SiteError(f"--pyodide: expected the URL of a release's folder, got {url}: {LOCK}: {reason}") from error
     if hashlib.sha256(data).hexdigest() != releases.DISTRIBUTIONS[VERSION].core[LOCK]:
@@ -69,8 +74,8 @@ def _download(url: str) -> bytes:
     return data
 
 
-def _closure(packages: Mapping[str, Any], names: Iterable[str]) -> set[str]:
-    """Returns these packages and all that they depend on."""
+def _with_dependencies(packages: Mapping[str, Any], names: Iterable[str]) -> set[str]:
+    """Returns the names of these packages and of all their dependencies."""
     found: set[str] = set()
     left = list(names)
     while left:
@@ -81,11 +86,11 @@ def _closure(packages: Mapping[str, Any], names: Iterable[str]) -> set[str]:
     return found
 
 
-def _entry(wheel: Path, address: str) -> dict[str, Any]:
+def _wheel_entry(wheel: Path, url: str) -> dict[str, Any]:
     """Returns the lock file's entry for lanewise's wheel."""
     return {
         "depends": [],
-        "file_name": address,
+        "file_name": url,
         "imports": ["lanewise"],
         "install_dir": "site",
         "name": "lanewise",
@@ -96,5 +101,5 @@ def _entry(wheel: Path, address: str) -> dict[str, Any]:
     }
 
 
-def _write(folder: Path, lock: Mapping[str, Any]) -> None:
+def _write_lock(folder: Path, lock: Mapping[str, Any]) -> None:
     (folder / LOCK).write_text(json.dumps(lock, indent=1, sort_keys=True) + "\n")

@@ -1,4 +1,4 @@
-"""Builds the JupyterLite of the site, with the notebooks of site/notebooks."""
+"""Builds the site's JupyterLite, whose lab has the notebooks of site/notebooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTINGS = HERE / "lite"
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 # Pyodide's loader runs in a worker, in dist/lite/extensions/@jupyterlite/pyodide-kernel-extension/static/
 WORKER_TO_DIST = "../" * 5
-# Extensions of JupyterLab that come along with packages of requirements.txt and that the site does not use
+# Extensions of JupyterLab that dependencies of requirements.txt install and that the site does not use
 UNUSED_EXTENSIONS = frozenset({"jupyterlab_pygments"})
 
 
@@ -37,7 +37,7 @@ def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str
         shutil.copyfile(SETTINGS / name, workplace / name)
     settings = json.loads((SETTINGS / "jupyter-lite.json").read_text())
     if pyodide is not None:
-        refer(settings["jupyter-config-data"]["litePluginSettings"][KERNEL], pyodide, wheel)
+        point_kernel_to_url(settings["jupyter-config-data"]["litePluginSettings"][KERNEL], pyodide, wheel)
     (workplace / "jupyter-lite.json").write_text(json.dumps(settings))
     contents = workplace / "contents"
     shutil.copytree(HERE / "notebooks", contents, ignore=shutil.ignore_patterns(".*", "*.py"))
@@ -54,18 +54,18 @@ def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str
         epoch,
     ]
     run(
-        "jupyter lite build",
+        "building the notebooks",
         *command,
         *(argument for path in wheels for argument in ("--piplite-wheels", str(path))),
         *(f"--LiteBuildConfig.federated_extensions={path}" for path in _extensions(python)),
         folder=workplace,
         environment={**os.environ, "SOURCE_DATE_EPOCH": epoch, "JUPYTER_NO_CONFIG": "1"},
     )
-    _settle_index(folder)
-    _finish_page(folder)
+    _reset_upload_times(folder)
+    _edit_lab_page(folder)
 
 
-def refer(settings: dict[str, Any], pyodide: str, wheel: Path) -> None:
+def point_kernel_to_url(settings: dict[str, Any], pyodide: str, wheel: Path) -> None:
     """Changes the kernel's settings so that Pyodide comes from a URL. Lanewise's wheel is not in its lock file, because
     Pyodide resolves all addresses of that file relative to itself; it is loaded by an address relative to the site."""
     settings["pyodideUrl"] = pyodide + "pyodide.js"
@@ -95,7 +95,7 @@ def kernel_wheels(python: Path) -> list[Path]:
             ":all:",
         ]
         platform = ["--platform", "any", "--implementation", "py", "--abi", "none", "--python-version", "312"]
-        run(f"downloading the wheels of {listed.name}", *pip, *platform, "--dest", folder, "-r", listed)
+        run("downloading the wheels of site/lite/wheels.txt", *pip, *platform, "--dest", folder, "-r", listed)
         (folder / ".complete").touch()
     return sorted(folder.glob("*.whl"))
 
@@ -106,7 +106,11 @@ def _extensions(python: Path) -> list[Path]:
     found = [path.parent for pattern in ("*", "@*/*") for path in shared.glob(f"{pattern}/package.json")]
     used = sorted(path for path in found if path.name not in UNUSED_EXTENSIONS)
     if not any(path.name == "pyodide-kernel-extension" for path in used):
-        raise SiteError(f"jupyterlite-pyodide-kernel is not in {shared}; delete .cache/site-venv and build again")
+        found_names = ", ".join(path.name for path in used) or "none"
+        raise SiteError(
+            f"extensions of JupyterLab: expected pyodide-kernel-extension in {shared}, got {found_names}; "
+            "delete .cache/site-venv and build again"
+        )
     return used
 
 
@@ -115,7 +119,7 @@ def _set_times(paths: list[Path], epoch: str) -> None:
         os.utime(path, (int(epoch), int(epoch)))
 
 
-def _settle_index(folder: Path) -> None:
+def _reset_upload_times(folder: Path) -> None:
     """Replaces the times of wheels in the package index, which differ from one build to the next."""
     index = folder / "pypi" / "all.json"
     before = index.read_bytes()
@@ -125,12 +129,12 @@ def _settle_index(folder: Path) -> None:
             file["upload_time"] = file["upload_time_iso_8601"] = "1970-01-01T00:00:00Z"
     after = (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
     index.write_bytes(after)
-    _replace(folder / "jupyter-lite.json", hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest())
+    _replace_once(folder / "jupyter-lite.json", hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest())
 
 
-def _finish_page(folder: Path) -> None:
-    """Adds to the page of the lab what JupyterLite leaves out: a language, a title of this site, an icon, without which
-    the browser asks the server for /favicon.ico, and a script. Removes pages of apps that are not built."""
+def _edit_lab_page(folder: Path) -> None:
+    """Gives the lab's page a title of this site, and adds what JupyterLite leaves out: a language, an
+    icon, without which browsers request /favicon.ico, and a script. Removes pages of apps that are not built."""
     page = folder / "lab" / "index.html"
     shutil.copyfile(SETTINGS / "wait_async.js", page.with_name("wait_async.js"))
     head = [
@@ -138,14 +142,17 @@ def _finish_page(folder: Path) -> None:
         '<link rel="icon" href="favicon.ico">',
         '<script src="wait_async.js"></script>',
     ]
-    _replace(page, "<html>", '<html lang="en">')
-    _replace(page, "<title>JupyterLite</title>", "".join(head))
+    _replace_once(page, "<html>", '<html lang="en">')
+    _replace_once(page, "<title>JupyterLite</title>", "".join(head))
     shutil.rmtree(folder / "doc", ignore_errors=True)
 
 
-def _replace(path: Path, before: str, after: str) -> None:
-    """Replaces the only occurrence of a text in a file."""
+def _replace_once(path: Path, before: str, after: str) -> None:
+    """Replaces the only occurrence of a text in a file of JupyterLite."""
     text = path.read_text()
     if text.count(before) != 1:
-        raise SiteError(f"{path.name} of JupyterLite: expected {before!r} once, got {text.count(before)}")
+        raise SiteError(
+            f"JupyterLite's {path.name}: expected {before!r} once, got it {text.count(before)} times; "
+            "change site/notebooks_app.py for this version of JupyterLite"
+        )
     path.write_text(text.replace(before, after))

@@ -6,17 +6,24 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import commands
+import distribution
 import pytest
 import serve
 import virtual_environment
 from commands import SiteError
+from served import running
 
 import build
+from wasm import releases
 
+SITE = Path(__file__).parents[2] / "site"
 WHEEL = "lanewise-1-py3-none-any.whl"
 
 
@@ -53,6 +60,27 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
 def unreachable(*_: object, **__: object) -> None:
     raise AssertionError("not reached")
+
+
+def test_a_second_build_has_the_same_files(site: Path, tmp_path: Path) -> None:
+    """In another folder, where it replaces a site, and with other hashes of strings. Says what it does in the meantime.
+    A site that LANEWISE_SITE names must be a build of this checkout."""
+    dist = tmp_path / "parent" / "second"
+    write_site(dist, text="old")
+    words = [sys.executable, str(SITE / "build.py"), "--no-build-isolation", "--dist", str(dist)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(dist.parent.iterdir()) == [dist]
+    first, second = files(site), files(dist)
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
+    steps = ["building the wheel", "fetching Pyodide 0.27.7", "building the notebooks", "building the reference"]
+    assert [line for line in done.stdout.splitlines() if line in steps] == steps
+    assert done.stdout.endswith(f"\n{dist}: serve it with python site/serve.py\n")
+
+
+def test_the_site_is_small(site: Path) -> None:
+    assert sum(map(len, files(site).values())) <= 60 << 20
 
 
 @pytest.mark.usefixtures("quick")
@@ -179,6 +207,66 @@ def test_a_site_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(SiteError, match=r"^the site: expected at most 0\.0 MiB, got "):
         build.build(tmp_path / "dist")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["not a URL", "http://127.0.0.1:1/a b", "http://127.0.0.1:1/", "absent/", "other/"])
+def test_a_wrong_url_of_pyodide_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str], url: str
+) -> None:
+    """No URL, one that cannot be, a server that does not answer, one without the file, and one with another file."""
+    monkeypatch.setattr(build, "prepare", unreachable)
+    served = tmp_path / "served"
+    (served / "other").mkdir(parents=True)
+    (served / "other" / distribution.LOCK).write_text("{}")
+    parent = tmp_path / "parent"
+    with running(serve.make_server(served)) as origin:
+        url = f"{origin}/{url}" if url.endswith(("absent/", "other/")) else url
+        message = command("--dist", parent / "dist", "--pyodide", url)
+    assert re.match(
+        r"site/build.py: --pyodide: expected the URL of (a release's folder|Pyodide 0\.27\.7), got ", message
+    )
+    assert url.rstrip("/") + "/" in message
+    assert list(parent.iterdir()) == []
+
+
+def test_a_failed_download_of_pyodide_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str]
+) -> None:
+    def fail(version: str) -> Path:
+        raise releases.ReleaseError(f"{version} is not there")
+
+    monkeypatch.setattr(releases, "fetch", fail)
+    monkeypatch.setattr(build, "prepare", lambda: Path("python"))
+    monkeypatch.setattr(build, "build_wheel", lambda *_: tmp_path / WHEEL)
+    expected = "Pyodide 0.27.7: all downloads failed: 0.27.7 is not there; check the network and try again"
+    assert command("--dist", tmp_path / "dist") == f"site/build.py: {expected}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_command_shows_the_end_of_its_output() -> None:
+    program = "import sys; print('middle ' * 1000, flush=True); print('end', file=sys.stderr); sys.exit(3)"
+    with pytest.raises(SiteError, match=r"^the step: exit status 3\n") as caught:
+        commands.output_of("the step", sys.executable, "-c", program)
+    assert str(caught.value).endswith("middle \nend")
+    assert len(str(caught.value)) < commands.MAX_OUTPUT_CHARS + 50
+    with pytest.raises(SiteError, match=r"^the step: cannot run \S*absent: No such file"):
+        commands.output_of("the step", Path(__file__).with_name("absent"))
+
+
+def test_a_step_is_announced_before_it_runs() -> None:
+    """The name of the step is written at once, even into a pipe; the process ends without writing what is left."""
+    program = f"""
+import os, sys
+sys.path.append({str(SITE)!r})
+import commands
+try:
+    commands.run("the step", "absent-program")
+except commands.SiteError:
+    os._exit(7)
+"""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-c", program], env=buffered, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("the step\n", "", 7)
 
 
 @pytest.mark.parametrize("port", ["65536", "99999", "-1", "1.5", "http"])
