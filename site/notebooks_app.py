@@ -14,6 +14,7 @@ from commands import SiteError, run
 
 __all__ = ["build"]
 
+DESCRIPTION = "Notebooks about Lanewise, array math for Python, which run in the browser."
 HERE = Path(__file__).resolve().parent
 SETTINGS = HERE / "lite"
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
@@ -133,7 +134,7 @@ def _reset_upload_times(folder: Path) -> None:
 
 
 def _edit_lab_page(folder: Path) -> None:
-    """Gives the lab's page a title of this site, and adds what JupyterLite leaves out: a language, an
+    """Gives the lab's page a title and a description of this site, and adds what JupyterLite leaves out: a language, an
     icon, without which browsers request /favicon.ico, and a script. Removes pages of apps that are not built."""
     page = folder / "lab" / "index.html"
     shutil.copyfile(SETTINGS / "wait_async.js", page.with_name("wait_async.js"))
@@ -142,6 +143,7 @@ def _edit_lab_page(folder: Path) -> None:
         '<link rel="icon" href="favicon.ico">',
         '<script src="wait_async.js"></script>',
     ]
+    _replace_once(page, "WASM powered Jupyter running in the browser.", DESCRIPTION)
     _replace_once(page, "<html>", '<html lang="en">')
     _replace_once(page, "<title>JupyterLite</title>", "".join(head))
     shutil.rmtree(folder / "doc", ignore_errors=True)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import distribution
 import lab
+import notebooks_app
 import pytest
 import serve
 from served import SUBPATH, running, serving
@@ -44,6 +45,7 @@ print(importlib.util.find_spec("lanewise"))
 def test_the_first_cell_imports_lanewise_without_a_network(visit: Visit) -> None:
     lab.open_lab(visit)
     assert visit.page.title().endswith("Lanewise notebooks")
+    assert visit.page.get_attribute("meta[name='description' i]", "content") == notebooks_app.DESCRIPTION
     visit.ask(lab.SAVE, ["first.ipynb", [FIRST, "import numpy\nnumpy.asarray(lanewise.ones(3)).tolist()"]], seconds=60)
     lab.open_notebook(visit, "first.ipynb")
     asked = len(visit.requests)
