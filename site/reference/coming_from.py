@@ -36,14 +36,14 @@ def rows(root: Path) -> list[Row]:
         for theirs, value in entries.items():
             entry: Mapping[str, str] = value if isinstance(value, Mapping) else {"ours": value}
             ours, note = entry.get("ours", ""), entry.get("note", "")
-            pairs = list(zip(_split(theirs), _split(ours), strict=False))
-            if len(_split(theirs)) != len(_split(ours)):
+            pairs = list(zip(_split_at_commas(theirs), _split_at_commas(ours), strict=False))
+            if len(_split_at_commas(theirs)) != len(_split_at_commas(ours)):
                 pairs = [(theirs, ours)]
             found += [Row(LIBRARIES.get(library, library), first, second, note) for first, second in pairs]
     return found
 
 
-def _split(expressions: str) -> list[str]:
+def _split_at_commas(expressions: str) -> list[str]:
     """Splits at the commas that are outside of brackets and strings."""
     parts, depth, quote = [""], 0, ""
     for character in expressions:
@@ -84,7 +84,10 @@ def page(root: Path, found: Sequence[Row], places: Mapping[str, str]) -> str:
     blocks += [
         "## Names of functions and dtypes",
         "A name of NumPy or PyTorch that Lanewise does not have raises an `AttributeError` that gives ours:",
-        table(["elsewhere", "here"], [[code(theirs), _link(ours, places)] for theirs, ours in _functions(root)]),
+        table(
+            ["elsewhere", "here"],
+            [[code(theirs), _link_to_page(ours, places)] for theirs, ours in _names_elsewhere(root)],
+        ),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -94,15 +97,18 @@ def equivalent(row: Row) -> str:
     return "<br>".join([*([code(row.ours)] if row.ours else []), *([text(row.note)] if row.note else [])])
 
 
-def _link(name: str, places: Mapping[str, str]) -> str:
+def _link_to_page(name: str, places: Mapping[str, str]) -> str:
     return f"[{name}]({relative(PATH, places[name])})"
 
 
-def _functions(root: Path) -> list[tuple[str, str]]:
+def _names_elsewhere(root: Path) -> list[tuple[str, str]]:
     """Returns the names that lanewise/other_names.py maps to ours."""
     tree = ast.parse((root / "lanewise" / "other_names.py").read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "FUNCTIONS":
             assert node.value is not None
             return sorted(ast.literal_eval(node.value).items())
-    raise LookupError("lanewise/other_names.py has no dictionary FUNCTIONS; change site/reference/coming_from.py")
+    raise LookupError(
+        "lanewise/other_names.py: expected a dictionary FUNCTIONS with its type, got none; "
+        "change _names_elsewhere() in site/reference/coming_from.py"
+    )

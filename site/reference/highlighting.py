@@ -10,7 +10,8 @@ from pygments.token import Comment, Error, Generic, Keyword, Name, Number, Opera
 __all__ = ["Dark", "Light"]
 
 
-def _styles(ink: str, quiet: str, accent: str) -> dict[_TokenType, str]:
+def _styles_of_tokens(ink: str, quiet: str, accent: str) -> dict[_TokenType, str]:
+    """Returns the style of each kind of token, given the colors of code, of what is beside it, and of keywords."""
     return {
         Token: ink,
         Comment: quiet,
@@ -32,11 +33,11 @@ class Light(Style):  # type: ignore[misc]  # Pygments has no types
     """For light backgrounds."""
 
     background_color = "#f4f6f8"
-    styles: ClassVar = _styles("#1f2328", "#59636e", "#0b7a75")
+    styles: ClassVar = _styles_of_tokens("#1f2328", "#59636e", "#0b7a75")
 
 
 class Dark(Style):  # type: ignore[misc]
     """For dark backgrounds."""
 
     background_color = "#161b22"
-    styles: ClassVar = _styles("#f0f6fc", "#9ea7b1", "#2dd4bf")
+    styles: ClassVar = _styles_of_tokens("#f0f6fc", "#9ea7b1", "#2dd4bf")

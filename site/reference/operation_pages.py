@@ -47,14 +47,14 @@ def kind_path(kind: str) -> str:
 
 
 def title(kind: Kind) -> str:
-    """Returns the heading of a kind's page. A kind that has none here gets its name."""
+    """Returns the heading of a kind's page. A kind that TITLES lacks gets its name."""
     return TITLES.get(kind.name, kind.name.replace("_", " ").capitalize())
 
 
 def page(contract: Contract, elsewhere: Sequence[Row]) -> str:
     """Returns the page of an operation; `elsewhere` are the rows of coming_from.yaml that lead to it."""
     sections = _sections(contract)
-    blocks = [f"# {contract.operation}", text(contract.summary), _signature(contract), *_names(contract)]
+    blocks = [f"# {contract.operation}", text(contract.summary), _signature(contract), *_other_ways_to_call(contract)]
     if contract.formula:
         blocks += ["## Formula", fenced(contract.formula, "text")]
         blocks += [text(f"Source: {contract.source}.")] if contract.source else []
@@ -62,7 +62,7 @@ def page(contract: Contract, elsewhere: Sequence[Row]) -> str:
         if name in sections:
             blocks += [f"## {name}", _definitions(sections[name])]
     blocks += ["## Example", fenced(contract.example, "pycon")]
-    blocks += ["## Data types", *_dtypes(contract)]
+    blocks += ["## Data types", *_dtype_table(contract)]
     blocks += ["## Accuracy", *_accuracy(contract)]
     if contract.special:
         blocks += ["## Special values", *_special_values(contract)]
@@ -86,10 +86,11 @@ def _call(contract: Contract, self_name: str) -> str:
 
 
 def _signature(contract: Contract) -> str:
+    """Returns the directive with the function's signature, to which links lead."""
     return directive("py:function", f"lanewise.{contract.operation}{_call(contract, '$module')}")
 
 
-def _names(contract: Contract) -> Iterator[str]:
+def _other_ways_to_call(contract: Contract) -> Iterator[str]:
     """Yields the other ways to call the operation: as a method, an operator, under another name."""
     ways = []
     if contract.method:
@@ -125,7 +126,8 @@ def _definitions(section: str) -> str:
     return "\n\n".join(items)
 
 
-def _dtypes(contract: Contract) -> Iterator[str]:
+def _dtype_table(contract: Contract) -> Iterator[str]:
+    """Yields the table of computed dtypes and those of their results, or a sentence in place of it."""
     if contract.moves:
         yield "Accepts every dtype. Items are moved as they are, so NaN and signs of zeros are kept."
         return
@@ -140,7 +142,7 @@ def _dtypes(contract: Contract) -> Iterator[str]:
 
 
 def bound_text(bound: Bound) -> str:
-    """Returns an error bound in words; empty if there is none."""
+    """Returns an error bound in words; empty if it has no limits."""
     limits = {
         "ulp": bound.ulp,
         "absolute": bound.absolute,
@@ -156,15 +158,15 @@ def _accuracy(contract: Contract) -> Iterator[str]:
     found = contract.measured
     groups: dict[tuple[str, str, str], list[str]] = {}
     for backend in HOST:
-        accepted = bound_text(contract.judged_by(backend)) or _exact(contract)
+        accepted = bound_text(contract.judged_by(backend)) or _without_tolerance(contract)
         worst = found.of(backend) if found else None
-        largest, place = (bound_text(worst.bound), _place(worst)) if worst else ("", "")
+        largest, place = (bound_text(worst.bound), _arguments_of(worst)) if worst else ("", "")
         groups.setdefault((accepted, largest, place), []).append(LABELS[backend])
     rows = []
     for (accepted, largest, place), names in groups.items():
         who = "every CPU backend" if len(names) == len(HOST) else ", ".join(names)
         rows.append([who, text(accepted), text(largest), place])
-    rows.append(["WebGPU", _on_webgpu(contract), "", ""])
+    rows.append(["WebGPU", _webgpu_bound(contract), "", ""])
     head = ["backend", "largest error accepted", "largest error found", "found at"]
     columns = 4 if found else 2
     yield table(head[:columns], [row[:columns] for row in rows])
@@ -177,20 +179,23 @@ def _accuracy(contract: Contract) -> Iterator[str]:
         yield "**Not reproducible:** results may differ between CPU backends, by no more than these errors."
 
 
-def _exact(contract: Contract) -> str:
+def _without_tolerance(contract: Contract) -> str:
+    """Returns the accepted error, in words, of an operation whose contract states no tolerance."""
     if contract.moves or (all(not name.startswith("float") for name in contract.dtypes.values()) and contract.dtypes):
         return "none: results are exact"
     return "none: the reference, rounded once"
 
 
-def _on_webgpu(contract: Contract) -> str:
+def _webgpu_bound(contract: Contract) -> str:
+    """Returns the error that the tests accept on WebGPU, with the reason for an exception."""
     if contract.fallback:
         return text(f"the CPU computes the result: {contract.fallback}")
     bound = contract.tolerance.of("wgpu")
-    return text((bound_text(bound) or _exact(contract)) + (f", because {bound.why}" if bound.why else ""))
+    return text((bound_text(bound) or _without_tolerance(contract)) + (f", because {bound.why}" if bound.why else ""))
 
 
-def _place(worst: Worst) -> str:
+def _arguments_of(worst: Worst) -> str:
+    """Returns the arguments with which the largest error was found."""
     if isinstance(worst.at, str):
         return text(worst.at)
     numbers = ", ".join(f"{number:.9g}" for number in worst.at)
@@ -199,6 +204,7 @@ def _place(worst: Worst) -> str:
 
 
 def _special_values(contract: Contract) -> Iterator[str]:
+    """Yields the table of special values, a row for each call, below a sentence on its exceptions."""
     exempt = any(name in SHOWN for row in contract.special for name in row.unless)
     yield (
         "Every backend returns these results, except where the last column names one."
@@ -265,6 +271,7 @@ def _equivalent(contract: Contract, elsewhere: Sequence[Row]) -> Iterator[str]:
 
 
 def _laws(contract: Contract) -> str:
+    """Returns the list of laws: each in words, and the expression that the tests evaluate."""
     lines = []
     for law in contract.laws:
         where = "" if set(law.dtypes) == set(contract.computed) else f" ({', '.join(map(code, law.dtypes))})"
@@ -273,6 +280,7 @@ def _laws(contract: Contract) -> str:
 
 
 def _cost(contract: Contract) -> Iterator[str]:
+    """Yields sentences on the complexity and on the expected time of a step."""
     kind = contract.kind
     if not kind.has_kernels:
         here = relative(path(contract.operation), kind_path(kind.name))
@@ -295,7 +303,7 @@ def index(contracts: Sequence[Contract], kinds: Mapping[str, Kind]) -> str:
         f"{len(contracts)} operations. Names and arguments are those of the Python array API standard, then PyTorch's.",
     ]
     for kind in kinds.values():
-        if rows := _rows(contracts, kind, "operations/index.md"):
+        if rows := _operation_rows(contracts, kind, "operations/index.md"):
             blocks += [f"## {title(kind)}", text(kind.summary), table(["operation", "what it does"], rows)]
     aliases = sorted((alias, each.operation) for each in contracts for alias in each.aliases)
     rows = [[code(alias), f"[{operation}]({operation}.md)"] for alias, operation in aliases]
@@ -312,12 +320,13 @@ def kind_page(contracts: Sequence[Contract], kind: Kind) -> str:
     if kind.has_kernels:
         times = ", ".join(f"{value:g} ns ({name})" for name, value in kind.nanoseconds.items())
         blocks.append(text(f"A step is {kind.step}. By complexity, it is expected to take {times} on one thread."))
-    blocks.append(table(["operation", "what it does"], _rows(contracts, kind, here)))
+    blocks.append(table(["operation", "what it does"], _operation_rows(contracts, kind, here)))
     pages = "\n".join(f"{each.operation} </{path(each.operation).removesuffix('.md')}>" for each in own)
     blocks.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```")
     return "\n\n".join(blocks) + "\n"
 
 
-def _rows(contracts: Sequence[Contract], kind: Kind, here: str) -> list[list[str]]:
+def _operation_rows(contracts: Sequence[Contract], kind: Kind, here: str) -> list[list[str]]:
+    """Returns the rows of the table of a kind's operations: a link from the page `here`, and the summary."""
     own = [each for each in contracts if each.kind.name == kind.name]
     return [[f"[{each.operation}]({relative(here, path(each.operation))})", text(each.summary)] for each in own]

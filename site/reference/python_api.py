@@ -66,7 +66,8 @@ class Group:
 
 
 @cache
-def _module(name: str) -> tuple[str, ast.Module]:
+def _source_and_tree(name: str) -> tuple[str, ast.Module]:
+    """Returns the text of a module of Lanewise, and its syntax tree."""
     source = (ROOT / "lanewise" / f"{name}.py").read_text(encoding="utf-8")
     return source, ast.parse(source)
 
@@ -74,10 +75,13 @@ def _module(name: str) -> tuple[str, ast.Module]:
 @cache
 def groups() -> tuple[Group, ...]:
     """Returns the groups of `__all__` in lanewise/__init__.py, without Tensor, which has its own page."""
-    source, _ = _module("__init__")
+    source, _ = _source_and_tree("__init__")
     listing = re.search(r"^__all__ = \[\n(.*?)^\]", source, re.DOTALL | re.MULTILINE)
     if not listing:
-        raise LookupError("lanewise/__init__.py has no list __all__; change site/reference/python_api.py")
+        raise LookupError(
+            "lanewise/__init__.py: expected a list __all__ with a line for each group, got none; "
+            "change groups() in site/reference/python_api.py"
+        )
     found: dict[str, list[str]] = {}
     comment = ""
     for line in listing[1].splitlines():
@@ -88,12 +92,13 @@ def groups() -> tuple[Group, ...]:
     names = {comment: tuple(each for each in listed if each != "__version__") for comment, listed in found.items()}
     names["constants"] = (*names["constants"], "__version__")
     return tuple(
-        Group(TITLES.get(comment, comment.capitalize()), f"api/{_slug(TITLES.get(comment, comment))}.md", listed)
+        Group(TITLES.get(comment, comment.capitalize()), f"api/{_file_name(TITLES.get(comment, comment))}.md", listed)
         for comment, listed in names.items()
     )
 
 
-def _slug(title: str) -> str:
+def _file_name(title: str) -> str:
+    """Returns the name of the page with this title, without its suffix."""
     return title.lower().replace(" ", "-")
 
 
@@ -103,9 +108,9 @@ def page_of() -> dict[str, str]:
 
 
 @cache
-def _origins() -> dict[str, str]:
+def _modules_of_names() -> dict[str, str]:
     """Returns the module from which lanewise/__init__.py imports each name."""
-    _, tree = _module("__init__")
+    _, tree = _source_and_tree("__init__")
     return {
         alias.asname or alias.name: node.module.removeprefix("lanewise.")
         for node in tree.body
@@ -123,21 +128,21 @@ def page(group: Group) -> str:
     elif data:
         blocks.append(_dtype_table(data))
     if group.title == "Errors":
-        _, introduction, _ = (ast.get_docstring(_module("errors")[1]) or "").split("\n\n")
+        _, introduction, _ = (ast.get_docstring(_source_and_tree("errors")[1]) or "").split("\n\n")
         blocks.append(docstring(introduction))
     for name in group.names:
         node = _definition(name)
         if isinstance(node, ast.ClassDef):
-            blocks.append(_class(name, node))
+            blocks.append(_class_directive(name, node))
         elif node is not None:
-            blocks.append(_function(f"lanewise.{name}", node, "py:function"))
+            blocks.append(_function_directive(f"lanewise.{name}", node, "py:function"))
     return "\n\n".join(blocks) + "\n"
 
 
 def _definition(name: str) -> Definition | None:
     """Returns the function or class that a public name refers to, None for other objects."""
-    module = _origins().get(name, "__init__")
-    for node in _module(module)[1].body:
+    module = _modules_of_names().get(name, "__init__")
+    for node in _source_and_tree(module)[1].body:
         if isinstance(node, Definition) and node.name == name:
             return node
     return None
@@ -147,17 +152,20 @@ def _dtype_table(names: Sequence[str]) -> str:
     """Returns the table of dtypes, from the calls that make them: `int32 = DType(1, "int32", 4, "i", "i")`."""
     kinds = {"b": "bool", "i": "signed integer", "f": "floating point"}
     rows = []
-    for node in _module("dtypes")[1].body:
+    for node in _source_and_tree("dtypes")[1].body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in names:
             assert isinstance(node.value, ast.Call)
             _, name, size, kind, _ = (ast.literal_eval(each) for each in node.value.args)
             rows.append([code(f"lw.{name}"), kinds[kind], str(size)])
     if len(rows) != len(names):
-        raise LookupError(f"expected the dtypes {', '.join(names)} in lanewise/dtypes.py, got {len(rows)} of them")
+        raise LookupError(
+            f"lanewise/dtypes.py: expected the dtypes {', '.join(names)}, got {len(rows)} of them; "
+            "change _dtype_table() in site/reference/python_api.py"
+        )
     return table(["dtype", "kind", "bytes"], rows)
 
 
-def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> str:
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> str:
     """Returns the argument list with types, without self."""
     arguments = ast.unparse(node.args)
     if is_method:
@@ -166,10 +174,13 @@ def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) ->
     return re.sub(r"\bbuiltins\.", "", f"({arguments}){arrow}")
 
 
-def _function(name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, kind: str, doc: str | None = None) -> str:
+def _function_directive(
+    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, kind: str, doc: str | None = None
+) -> str:
+    """Returns the directive of a function or method; `doc` replaces its docstring."""
     options = ["async:"] if isinstance(node, ast.AsyncFunctionDef) else []
     body = doc if doc is not None else ast.get_docstring(node) or ""
-    signature = f"{name}{_arguments(node, kind == 'py:method')}"
+    signature = f"{name}{_signature(node, kind == 'py:method')}"
     return directive(kind, signature, docstring(body), options)
 
 
@@ -177,9 +188,9 @@ def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "property" for each in node.decorator_list)
 
 
-def _class(name: str, node: ast.ClassDef) -> str:
+def _class_directive(name: str, node: ast.ClassDef) -> str:
     """Returns a class with its fields, properties and methods."""
-    module = _origins().get(name, "__init__")
+    module = _modules_of_names().get(name, "__init__")
     bases = [ast.unparse(base) for base in node.bases]
     is_error, is_enum = module == "errors", "StrEnum" in bases
     blocks = [docstring(ast.get_docstring(node) or "")]
@@ -197,7 +208,7 @@ def _class(name: str, node: ast.ClassDef) -> str:
         if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if each.name == "__init__" and not is_error and module == "selection":
-            constructor = _arguments(each, is_method=True).partition(" -> ")[0]
+            constructor = _signature(each, is_method=True).partition(" -> ")[0]
         if each.name.startswith("_") or not ast.get_docstring(each):
             continue
         if _is_property(each):
@@ -205,13 +216,13 @@ def _class(name: str, node: ast.ClassDef) -> str:
             content = docstring(ast.get_docstring(each) or "")
             blocks.append(directive("py:property", each.name, content, [f"type: {kind}"]))
         else:
-            blocks.append(_function(each.name, each, "py:method"))
+            blocks.append(_function_directive(each.name, each, "py:method"))
     return directive("py:exception" if is_error else "py:class", f"lanewise.{name}{constructor}", "\n\n".join(blocks))
 
 
 def _fields(node: ast.ClassDef, module: str, name: str) -> list[list[str]]:
     """Returns the rows of a table of fields: name, type and the comment beside it."""
-    lines = _module(module)[0].splitlines()
+    lines = _source_and_tree(module)[0].splitlines()
     rows = []
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
@@ -225,19 +236,21 @@ def _fields(node: ast.ClassDef, module: str, name: str) -> list[list[str]]:
 def tensor_page(contracts: Sequence[Contract]) -> str:
     """Returns the page of Tensor: attributes, methods, operators, and the operations that are methods, too."""
     here = "api/tensor.md"
-    node = _tensor()
+    node = _tensor_class()
     written = _docstrings()
     attributes, methods = [], []
     for each in node.body:
         if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) or each.name.startswith("_"):
             continue
         if each.name not in written:
-            raise LookupError(f"Tensor.{each.name} of _ext.pyi.in has no docstring in methods.py or native/extension")
+            raise LookupError(
+                f"Tensor.{each.name}: expected a docstring in methods.py or native/extension, got none; write it"
+            )
         if _is_property(each):
             kind = re.sub(r"\bbuiltins\.", "", ast.unparse(each.returns) if each.returns else "")
             attributes.append(directive("py:property", each.name, docstring(written[each.name]), [f"type: {kind}"]))
         else:
-            methods.append(_function(each.name, each, "py:method", written[each.name]))
+            methods.append(_function_directive(each.name, each, "py:method", written[each.name]))
     signs = [
         [code(sign), f"[{each.operation}]({relative(here, path(each.operation))})"]
         for each in contracts
@@ -250,9 +263,9 @@ def tensor_page(contracts: Sequence[Contract]) -> str:
         "Tensors have no constructor: [asarray](../operations/asarray.md), [zeros](../operations/zeros.md) and the "
         "other creation functions make them.",
         "## Attributes",
-        _inside(attributes),
+        _as_members_of_tensor(attributes),
         "## Methods",
-        _inside(methods),
+        _as_members_of_tensor(methods),
         "## Operators",
         "In-place forms, such as `x += y`, exist for the arithmetic and bitwise operators. Numbers, and what "
         "`lw.asarray` accepts, may stand on either side.",
@@ -266,14 +279,14 @@ def tensor_page(contracts: Sequence[Contract]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _inside(blocks: Sequence[str]) -> str:
+def _as_members_of_tensor(blocks: Sequence[str]) -> str:
     """Returns descriptions of members, with the names of their class and module for links to them."""
     module = "```{py:currentmodule} lanewise\n```"
     named = [re.sub(r"^(`+\{py:\w+\} )", r"\1Tensor.", block, count=1) for block in blocks]
     return "\n\n".join([module, *named])
 
 
-def _tensor() -> ast.ClassDef:
+def _tensor_class() -> ast.ClassDef:
     """Returns the class Tensor of the stub's template, without operators and operations."""
     source = Template(stubs.TEMPLATE.read_text(encoding="utf-8")).substitute(
         names="", operators="", methods="", functions=""
@@ -284,12 +297,12 @@ def _tensor() -> ast.ClassDef:
 @cache
 def _docstrings() -> Mapping[str, str]:
     """Returns the docstrings of Tensor's attributes and methods that are not operations."""
-    return dict(_written_in_c()) | dict(_written_in_python())
+    return dict(_docstrings_in_c()) | dict(_docstrings_in_python())
 
 
-def _written_in_python() -> Iterator[tuple[str, str]]:
+def _docstrings_in_python() -> Iterator[tuple[str, str]]:
     """Yields names and docstrings from the dictionary METHODS: a function, or `property(function)`."""
-    _, tree = _module("methods")
+    _, tree = _source_and_tree("methods")
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     for node in tree.body:
         if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "METHODS"):
@@ -301,7 +314,7 @@ def _written_in_python() -> Iterator[tuple[str, str]]:
                 yield str(key.value), ast.get_docstring(functions[called.id]) or ""
 
 
-def _written_in_c() -> Iterator[tuple[str, str]]:
+def _docstrings_in_c() -> Iterator[tuple[str, str]]:
     """Yields names and docstrings from the tables of attributes and methods: `{"size", ..., "The number ..."}`."""
     for name in ("type.c", "exchange.c"):
         source = (ROOT / "native" / "extension" / name).read_text(encoding="utf-8")

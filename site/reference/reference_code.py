@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "contracts" / "generator" / "refe
 
 
 @cache
-def _statements() -> dict[str, tuple[ast.stmt, str]]:
+def _statements_by_name() -> dict[str, tuple[ast.stmt, str]]:
     """Returns the functions and variables of the file by name, each with its source, in the file's order."""
     source = SOURCE.read_text(encoding="utf-8")
     found: dict[str, tuple[ast.stmt, str]] = {}
@@ -31,21 +31,21 @@ def _statements() -> dict[str, tuple[ast.stmt, str]]:
 
 def definitions(expressions: Iterable[str]) -> tuple[list[str], str]:
     """Returns the names that expressions use of the file, and the source of these and of what they use in turn."""
-    known = _statements()
+    known = _statements_by_name()
     direct = [
-        name for expression in expressions for name in _names(ast.parse(expression, mode="eval")) if name in known
+        name for expression in expressions for name in _names_read(ast.parse(expression, mode="eval")) if name in known
     ]
     needed, queue = set[str](), list(direct)
     while queue:
         name = queue.pop()
         if name not in needed:
             needed.add(name)
-            queue += [each for each in _names(known[name][0]) if each in known]
+            queue += [each for each in _names_read(known[name][0]) if each in known]
     source = "\n\n\n".join(text for name, (_, text) in known.items() if name in needed and name != "Array")
     return list(dict.fromkeys(direct)), source
 
 
-def _names(node: ast.AST) -> list[str]:
+def _names_read(node: ast.AST) -> list[str]:
     """Returns the names that code reads, without those that it binds as arguments or variables itself."""
     bound = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]

@@ -29,13 +29,13 @@ MEANING = (
 
 
 def page(contracts: Sequence[Contract], report: str | None) -> str:
-    """Returns the page; `report` is the text of support.md, None if there is none."""
+    """Returns the page; `report` is the text of support.md, None if the tests have not written it."""
     here = {each.operation: f"[{each.operation}]({relative(PATH, path(each.operation))})" for each in contracts}
     blocks = ["# Support matrix"]
     if report is None:
         blocks.append(ABSENT)
     else:
-        backends, rows = _parsed(report)
+        backends, rows = _backends_and_signs(report)
         total = sum(signs.count("✓") for signs in rows.values())
         asked = sum(sign != "" for signs in rows.values() for sign in signs)
         blocks += [MEANING, f"{total:,} of the {asked:,} pairs of an operation and a backend that ran have a tick."]
@@ -52,12 +52,14 @@ def page(contracts: Sequence[Contract], report: str | None) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _parsed(report: str) -> tuple[list[str], dict[str, list[str]]]:
+def _backends_and_signs(report: str) -> tuple[list[str], dict[str, list[str]]]:
     """Returns the backends, and the signs of each operation."""
     lines = [line for line in report.splitlines() if line.startswith("|")]
     cells = [[each.strip() for each in re.split(r"\|", line)[1:-1]] for line in lines]
     head, _, *rows = cells
     unknown = {sign for _, *signs in rows for sign in signs} - set(SIGNS)
     if unknown:
-        raise ValueError(f"support.md: expected the signs ✓ and ✗, got {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"support.md: expected the signs ✓ and ✗, got {', '.join(sorted(unknown))}; run the tests again"
+        )
     return head[1:], {name: signs for name, *signs in rows}
