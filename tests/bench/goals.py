@@ -188,7 +188,7 @@ def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str
 
 def headings(peers: Sequence[str]) -> list[str]:
     """Returns the headings of the columns of `row`."""
-    return ["", "", "lanewise", "median", "of limit", "firm", "met", "aim", "met", *peers]
+    return ["goal", "unit", "lanewise", "median", "of limit", "firm", "met", "aim", "met", *peers]
 
 
 def _judged(goal: Goal, measured: Measured | None) -> list[str]:

@@ -73,7 +73,7 @@ def measured(
     if not settings.as_json:
         facts = machine.facts()
         print(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Python {facts['python']}")
-        print("; ".join([f"lanewise {facts['lanewise']}", *(peer.settings for peer in peers)]))
+        print("; ".join([f"lanewise {facts['lanewise']}", *dict.fromkeys(peer.settings for peer in peers)]))
     results = []
     samples = len(measured_cases) * (len(backends) + len(peers)) * settings.repeats
     with _progress(samples) as advance:

@@ -260,6 +260,12 @@ def test_without_a_compiler_there_are_no_limits_and_no_failure(monkeypatch, caps
     assert "firm: 0 of 1 rows" in out
 
 
+def test_the_version_of_a_library_is_printed_once(capsys):
+    numpy = pytest.importorskip("numpy", reason="it is the peer")
+    assert main(["--goals", "add 16K", "--peers", "numpy", "numpy-out", *FAST]) == 0
+    assert capsys.readouterr().out.count(f"numpy {numpy.__version__}") == 1
+
+
 def test_json_has_every_row_and_the_shared_facts(capsys):
     pytest.importorskip("numpy", reason="it is the peer")
     assert main(["--goals", "exp 16K", "--peers", "numpy", "--json", *FAST]) == 0

@@ -42,7 +42,7 @@ def test_tables_replace_what_is_between_their_marks(page, monkeypatch):
         "2026-01-31; a machine  ",
         "limits  ",
         "",
-        "|  |  | lanewise | of limit | firm | met | aim | met | numpy |",
+        "| goal | unit | lanewise | of limit | firm | met | aim | met | numpy |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         "| add | us | 2 | 50% | <= 3 | yes | >= 2x numpy | NO 75% | 3 |",
     ]

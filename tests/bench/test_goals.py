@@ -98,6 +98,7 @@ def test_a_row_has_a_cell_under_every_heading():
     goal = Goal("x", goals.MICROSECONDS, (Reach(3),), (Against(("tfjs",)),))
     heading, row, absent = goals.headings(peers), goals.row(goal, measured, peers), goals.row(goal, None, peers)
     assert len(row) == len(absent) == len(heading)
+    assert all(heading)
     assert row == ["x", "us", "2", "2.5", "25%", "<= 3", "yes", ">= 1x tfjs", "?", "4", "-"]
     assert absent[:3] == ["x", "us", ""]
     assert absent[6] == "?"

@@ -72,7 +72,9 @@ def _heading(peers: Sequence[Peer], absent: Mapping[str, str], figures: Mapping[
     facts = machine.facts()
     lines = [
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {facts['system']}; one thread",
-        "; ".join([f"lanewise {facts['lanewise']}, Python {facts['python']}", *(peer.settings for peer in peers)]),
+        "; ".join(
+            [f"lanewise {facts['lanewise']}, Python {facts['python']}", *dict.fromkeys(peer.settings for peer in peers)]
+        ),
         *(f"absent: {name} ({why})" for name, why in absent.items()),
     ]
     if figures:
