@@ -1,5 +1,5 @@
-// One bar chart: a piece of work on every contestant, longer is faster. Drawn as SVG at the width of its container, so
-// that text keeps its size; on narrow pages, the text of a bar is above it.
+// The bar chart of one work: a bar for the rate of each contestant, so longer bars are faster. Drawn as SVG at the
+// width of its container, so that text keeps its size; in narrow containers, the text of a bar is above it.
 import { CONTESTANTS, digits, label, rate, ratio, times } from "./results.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -103,8 +103,8 @@ export class Chart {
         set(row.bar, { x: layout.names, y: middle - BAR / 2 });
         row.bar.style.width = `${length.toFixed(1)}px`;
         set(row.name, { x: 0, y: baseline });
-        const wordless = state.ratio === "" && state.kind !== "measured";
-        set(row.value, { x: wordless ? width : width - RATIO, y: baseline });
+        // words, such as "not available", need the room of the ratio
+        set(row.value, { x: state.kind === "measured" ? width - RATIO : width, y: baseline });
         set(row.ratio, { x: width, y: baseline });
         row.name.textContent = state.name;
         row.value.textContent = state.value;
@@ -119,7 +119,7 @@ export class Chart {
         const names = (list) => list.map((each) => label(each, report)).join(", ");
         const differing = this.disagreeing(outcomes);
         if (differing.length > 0) {
-            return `The answers of ${names(differing)} differ from NumPy’s by more than is tolerated.`;
+            return `The answers of ${names(differing)} differ from NumPy’s by more than the tolerance.`;
         }
         const failed = CONTESTANTS.filter((each) => outcomes[each]?.failure);
         if (failed.length > 0) {

@@ -224,7 +224,7 @@ function draw() {
     if (fastest) {
         $("best").querySelector("strong").textContent = times(fastest.factor);
         $("best").querySelector("span").textContent =
-            `as fast as NumPy, with ${label(fastest.contestant, report)}, at the 512 × 512 matrix product.`;
+            `as fast as NumPy, with ${label(fastest.contestant, report)}, at the 512\u00a0×\u00a0512 matrix product.`;
     }
     const sharable = known && hasResults() && !worker;
     document.querySelectorAll(".share").forEach((each) => (each.hidden = !sharable));
@@ -263,36 +263,51 @@ function describe(contestant) {
         return contestant === "simd128" ? "128 bits: four float32 at once." : "Adds fused multiply-add to SIMD128.";
     }
     const { name, software } = report.adapter ?? { name: "", software: false };
-    const adapter = name || "The browser does not name the adapter";
+    const adapter = name ? `Adapter: ${name}` : "The browser does not name the adapter";
     return software
         ? `${adapter}. This is a software adapter: it runs on the CPU, so its times say nothing about GPUs.`
         : `${adapter}.`;
 }
 
 function drawNumbers() {
-    const rows = WORKS.flatMap((work) =>
-        CONTESTANTS.filter((each) => report.results[work.name]?.[each]).map((contestant) => {
-            const outcome = report.results[work.name][contestant];
-            const factor = ratio(report.results[work.name], contestant);
-            const row = document.createElement("tr");
-            const cells = outcome.failure
-                ? [label(contestant, report), `failed: ${outcome.failure}`, "", "", ""]
-                : [
-                      label(contestant, report),
-                      duration(outcome.nanoseconds),
-                      `${digits(rate(work, outcome))} ${work.unit}`,
-                      factor ? times(factor) : "",
-                      work.name === "digits" ? `${outcome.error / 2} of ${work.amount} differ` : digits(outcome.error),
-                  ];
-            const head = document.createElement("th");
-            head.scope = "row";
-            head.textContent = work.title;
-            row.append(head);
+    const columns = $("numbers").tHead.rows[0].cells.length;
+    const groups = WORKS.filter((work) => report.results[work.name]).map((work) => {
+        const group = document.createElement("tbody");
+        const rows = CONTESTANTS.filter((each) => report.results[work.name][each]).map((each) => numbers(work, each));
+        const title = addHeading(group.insertRow(), "rowgroup", work.title);
+        title.colSpan = columns;
+        for (const [name, ...cells] of rows) {
+            const row = group.insertRow();
+            addHeading(row, "row", name);
             cells.forEach((cell) => (row.insertCell().textContent = cell));
-            return row;
-        }),
-    );
-    $("numbers").replaceChildren(...rows);
+            row.lastChild.colSpan = 1 + columns - row.cells.length;
+        }
+        return group;
+    });
+    $("numbers").replaceChildren($("numbers").tHead, ...groups);
+}
+
+function addHeading(row, scope, text) {
+    const heading = document.createElement("th");
+    heading.scope = scope;
+    heading.textContent = text;
+    row.append(heading);
+    return heading;
+}
+
+/** Returns the texts of a row of the table. */
+function numbers(work, contestant) {
+    const outcome = report.results[work.name][contestant];
+    const factor = ratio(report.results[work.name], contestant);
+    return outcome.failure
+        ? [label(contestant, report), `failed: ${outcome.failure}`]
+        : [
+              label(contestant, report),
+              duration(outcome.nanoseconds),
+              `${digits(rate(work, outcome))} ${work.unit}`,
+              factor ? times(factor) : "",
+              work.name === "digits" ? `${outcome.error / 2} of ${work.amount} differ` : digits(outcome.error),
+          ];
 }
 
 // ---- sharing
@@ -335,6 +350,8 @@ function openFragment() {
         $("run").textContent = "Measure this browser";
     } catch (error) {
         report = null;
+        say("Not measured yet.");
+        $("run").textContent = "Run the benchmark";
         showProblem(error.message, "Copy the whole link again, or measure this browser.");
     }
     draw();

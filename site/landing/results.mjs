@@ -2,11 +2,11 @@
 
 // amount: what one call computes, in the unit; it takes `nanoseconds`, so the rate is amount / nanoseconds * 1e9
 export const WORKS = [
-    { name: "matmul-256", title: "Matrix product, 256 × 256", unit: "GFLOP/s", amount: (2 * 256 ** 3) / 1e9 },
-    { name: "matmul-512", title: "Matrix product, 512 × 512", unit: "GFLOP/s", amount: (2 * 512 ** 3) / 1e9 },
-    { name: "exp", title: "exp of 1,000,000 numbers", unit: "million numbers/s", amount: 1 },
-    { name: "softmax", title: "softmax of 1000 × 1000", unit: "million numbers/s", amount: 1 },
-    { name: "digits", title: "Reading handwritten digits", unit: "images/s", amount: 540 },
+    { name: "matmul-256", title: "matmul, 256 × 256", unit: "GFLOP/s", amount: (2 * 256 ** 3) / 1e9 },
+    { name: "matmul-512", title: "matmul, 512 × 512", unit: "GFLOP/s", amount: (2 * 512 ** 3) / 1e9 },
+    { name: "exp", title: "exp, 1,000,000 numbers", unit: "million/s", amount: 1 },
+    { name: "softmax", title: "softmax, 1000 × 1000", unit: "million/s", amount: 1 },
+    { name: "digits", title: "Handwritten digits", unit: "images/s", amount: 540 },
 ];
 export const CONTESTANTS = ["numpy", "scalar", "simd128", "relaxed_simd", "wgpu"];
 const LABELS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 
+import distribution
 import pytest
 from accessibility import serious
 from landing import LandingPage
@@ -13,6 +14,14 @@ WORKS = ("matmul-256", "matmul-512", "exp", "softmax", "digits")
 CONTESTANTS = ("numpy", "scalar", "simd128", "relaxed_simd", "wgpu")
 SIZES = ({"width": 390, "height": 844}, {"width": 1280, "height": 800})
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
+# What has the focus: its id, label or text, and whether it is on the screen, within the page's width, with an outline
+FOCUS = """() => {
+    const element = document.activeElement;
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const inside = left >= 0 && right <= innerWidth && top < innerHeight && bottom > 0;
+    const name = element.id || element.getAttribute("aria-label") || element.textContent.trim();
+    return [element === document.body ? null : name, inside && getComputedStyle(element).outlineStyle !== "none"];
+}"""
 NO_SSE4 = "--no-enable-sse4-1"  # V8 has no SIMD on such a processor
 
 
@@ -73,7 +82,7 @@ def test_the_report_names_the_machine(benchmark, report):
     assert report["logicalProcessors"] == benchmark.page.evaluate("navigator.hardwareConcurrency")
     assert report["adapter"]["software"] is True
     assert report["userAgent"] == benchmark.page.evaluate("navigator.userAgent")
-    assert report["numpy"] and report["lanewise"] and report["pyodide"] == "0.27.7"
+    assert report["numpy"] and report["lanewise"] and report["pyodide"] == distribution.VERSION
 
 
 def test_software_adapters_are_said_to_be_software(benchmark):
@@ -145,8 +154,17 @@ def test_a_damaged_link_is_reported(benchmark, visit, damage):
     assert visit.errors == []
 
 
+def test_a_damaged_link_replaces_a_result(benchmark, visit):
+    visit.open(benchmark.page.evaluate("location.hash"))
+    visit.page.evaluate("location.hash = location.hash.slice(0, -5)")
+    assert "This link is damaged" in visit.problem()
+    assert visit.page.inner_text("#status") == "Not measured yet."
+    assert visit.page.inner_text("#run") == "Run the benchmark"
+    assert visit.page.locator("g[data-state='measured']").count() == 0
+
+
 def test_differing_answers_are_reported(visit):
-    """The page trusts the worker's judgement, here that of a link which the page's own function writes."""
+    """The page trusts the worker's judgment, here that of a link which the page's own function writes."""
     visit.open()
     fragment = visit.page.evaluate(
         """async () => {
@@ -186,6 +204,68 @@ def test_nothing_is_wider_than_the_page(benchmark, browser, address, width):
         for state in ("", benchmark.page.evaluate("location.hash")):
             other.open(state)
             assert other.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_title_of_a_chart_and_its_unit_fit_into_a_line(browser, address, width):
+    with closing(LandingPage(browser.new_context(viewport={"width": width, "height": 800}), address)) as other:
+        other.open()
+        lines = other.page.eval_on_selector_all(
+            "figcaption strong",
+            "(titles) => titles.map((each) => each.offsetHeight / parseFloat(getComputedStyle(each).lineHeight))",
+        )
+        assert len(lines) == len(WORKS) and max(lines) < 1.5
+
+
+def test_the_keyboard_reaches_everything_on_a_narrow_page(benchmark, browser, address):
+    """In the order of the page, with a visible focus. The table opens, and scrolls sideways."""
+    context = browser.new_context(viewport={"width": 320, "height": 640}, reduced_motion="reduce")
+    with closing(LandingPage(context, address)) as other:
+        other.open(benchmark.page.evaluate("location.hash"))
+        reached = []
+        while True:
+            other.page.keyboard.press("Tab")
+            name, visible = other.page.evaluate(FOCUS)
+            if name is None:
+                break
+            assert visible, name
+            reached.append(name)
+            if name == "All numbers":
+                other.page.keyboard.press("Enter")
+        assert reached == [
+            "Skip to content",
+            "Lanewise",
+            "Notebooks",
+            "Reference",
+            "measure",
+            "Open a notebook",
+            "run",
+            "copy-link",
+            "copy-json",
+            "All numbers",
+            "Table of all numbers",
+        ]
+        other.page.focus(".scroll")
+        other.page.keyboard.press("ArrowRight")
+        other.page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+
+
+def test_the_source_link_is_hidden_until_its_address_is_known(visit, site):
+    visit.open()
+    assert not visit.page.is_visible("#source")
+    config = {**json.loads((site / "config.json").read_text()), "source": "https://example.org/source"}
+    visit.context.route("**/config.json", lambda route: route.fulfill(json=config))
+    visit.open("?again")
+    visit.page.wait_for_selector("#source:not([hidden])")
+    assert visit.page.get_attribute("#source", "href") == config["source"]
+
+
+def test_without_javascript(plain_browser, address, site):
+    with closing(LandingPage(plain_browser.new_context(java_script_enabled=False), address)) as other:
+        other.page.goto(address)
+        assert "needs JavaScript" in other.page.inner_text("noscript")
+        assert not other.page.is_visible("#source")
+        assert (site / other.page.get_attribute("noscript a", "href")).is_file()
 
 
 @pytest.mark.parametrize(("preference", "duration"), [("reduce", "0s"), ("no-preference", "0.45s")])
