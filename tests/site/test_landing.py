@@ -268,11 +268,16 @@ def test_without_javascript(plain_browser, address, site):
         assert (site / other.page.get_attribute("noscript a", "href")).is_file()
 
 
-@pytest.mark.parametrize(("preference", "duration"), [("reduce", "0s"), ("no-preference", "0.45s")])
-def test_reduced_motion(browser, address, preference, duration):
+@pytest.mark.parametrize(
+    ("preference", "duration", "animation"), [("reduce", "0s", "none"), ("no-preference", "0.45s", "pulse")]
+)
+def test_reduced_motion(browser, address, preference, duration, animation):
     with closing(LandingPage(browser.new_context(reduced_motion=preference), address)) as other:
         other.open()
         assert other.page.evaluate("getComputedStyle(document.querySelector('.bar')).transitionDuration") == duration
+        other.page.evaluate("document.querySelector('#steps li').setAttribute('aria-current', 'step')")
+        dot = "getComputedStyle(document.querySelector('#steps li'), '::before').animationName"
+        assert other.page.evaluate(dot) == animation
 
 
 def test_the_keyboard_starts_and_stops_it(visit):
