@@ -21,6 +21,7 @@ from PIL import Image
 FOLDER = Path(__file__).parents[2] / "site" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 PICTURE = re.compile(r'<img alt="([^"]+)" src="data:image/png;base64,([^"]+)">')
+CODE_COLUMNS = 105  # a code cell of the lab has room for these in a window of 1280 pixels
 SECONDS = 300  # for one cell, on a busy machine
 # How many pictures the outputs of each notebook have
 PICTURES = {"01-first-steps": 0, "02-same-answers": 0, "03-digits": 3, "04-gpu": 1, "05-images": 5}
@@ -89,6 +90,7 @@ def test_notebooks_explain_and_check_what_they_do(path: Path) -> None:
     ]
     assert len(checked) >= 5
     assert all(len(line) <= 120 for cell in cells for line in cell.source.splitlines())
+    assert all(len(line) <= CODE_COLUMNS for cell in code(path) for line in cell.source.splitlines())
 
 
 @every_notebook
