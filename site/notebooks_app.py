@@ -43,6 +43,7 @@ def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str
     contents = workplace / "contents"
     shutil.copytree(HERE / "notebooks", contents, ignore=shutil.ignore_patterns(".*", "*.py"))
     wheels = [wheel, *kernel_wheels(python)]
+    _set_metadata(contents)
     _set_times([*contents.rglob("*")], epoch)
     command: list[str | Path] = [
         python,
@@ -113,6 +114,16 @@ def _extensions(python: Path) -> list[Path]:
             "delete .cache/site-venv and build again"
         )
     return used
+
+
+def _set_metadata(contents: Path) -> None:
+    """Gives the notebooks the metadata that the lab writes when it opens one. It marks those with other metadata as
+    changed."""
+    metadata = json.loads((SETTINGS / "notebook_metadata.json").read_text())
+    for path in contents.glob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook["metadata"] = metadata
+        path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 def _set_times(paths: list[Path], epoch: str) -> None:

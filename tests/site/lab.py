@@ -18,14 +18,17 @@ RESTORED = """async () => {
     }
     await window.jupyterapp.restored;
 }"""
-# Opens a notebook of the site or of the browser's storage, and waits for its kernel
+# Opens a notebook of the site or of the browser's storage, and waits for its kernel, whose name and language the lab
+# writes to the notebook's metadata
 OPEN = """async (path) => {
     const { commands } = window.jupyterapp;
     const panel = await commands.execute("docmanager:open", { path, factory: "Notebook" });
     await panel.context.ready;
     await panel.sessionContext.ready;
-    await panel.sessionContext.session.kernel.info;
+    const { kernel } = panel.sessionContext.session;
+    await Promise.all([kernel.info, kernel.spec]);
 }"""
+IS_CHANGED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
 SAVE = """async ([path, sources]) => {
     const cells = sources.map((source, number) => (
         { cell_type: "code", id: `cell-${number}`, metadata: {}, outputs: [], execution_count: null, source }

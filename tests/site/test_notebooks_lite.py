@@ -3,25 +3,59 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import lab
 import pytest
-from lab import run_notebook
+from accessibility import serious
 from visit import Visit
+
+if TYPE_CHECKING:
+    import playwright.sync_api as playwright
 
 NOTEBOOKS = sorted(path.name for path in (Path(__file__).parents[2] / "site" / "notebooks").glob("*.ipynb"))
 # A five, from 0 to 1 in the paper's width and height
 FIVE = [(0.7, 0.1), (0.35, 0.1), (0.33, 0.45), (0.55, 0.42), (0.7, 0.6), (0.6, 0.85), (0.35, 0.85)]
+# What comes from this project; the rest of the page is JupyterLab's.
+OURS = ".jp-OutputArea-output, .jp-RenderedMarkdown"
+# Rules of axe-core that JupyterLab 4.4 itself breaks
+JUPYTERLAB_BREAKS = {
+    "aria-allowed-attr",  # aria-pressed of its buttons, whose role is in their shadow trees
+    "aria-input-field-name",  # the editors of code cells have no name
+    "aria-required-children",  # the list of cells has the role feed, which expects articles
+}
+# The lab draws only the visible cells of a notebook, so the window is as high as all of them.
+WINDOW_HEIGHT = 9000
+SHOW_ALL = """() => {
+    window.jupyterapp.shell.collapseLeft();
+    document.querySelector(".jp-WindowedPanel-outer").scrollTop = 0;
+}"""
+DRAWN = "(count) => document.querySelectorAll('.jp-Notebook .jp-Cell').length === count"
+
+
+def check_accessibility(page: playwright.Page, cells: list[dict[str, Any]]) -> None:
+    """Asserts that the outputs and texts of the open notebook have no problems, and the lab none but known ones."""
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": WINDOW_HEIGHT})
+        page.evaluate(SHOW_ALL)
+        page.wait_for_function(DRAWN, arg=len(cells))
+        assert serious(page, OURS) == []
+        assert {problem.partition(":")[0] for problem in serious(page)} <= JUPYTERLAB_BREAKS
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebooks_run(visit: Visit, name: str) -> None:
-    run_notebook(visit, name)  # raises an error if a cell fails, so also if one of its assertions does
+    lab.open_lab(visit)
+    lab.open_notebook(visit, name)
+    assert not visit.page.evaluate(lab.IS_CHANGED)
+    cells = lab.run_all(visit)  # raises an error if a cell fails, so also if one of its assertions does
     blank = "() => [...document.querySelectorAll('.jp-OutputArea img')].filter((img) => !img.naturalWidth).length"
     assert visit.page.evaluate(blank) == 0
+    check_accessibility(visit.page, cells)
 
 
 def test_a_digit_is_classified_while_it_is_drawn(visit: Visit) -> None:
-    run_notebook(visit, "03-digits.ipynb")
+    lab.run_notebook(visit, "03-digits.ipynb")
     page, pad = visit.page, visit.page.locator(".digit-pad")
     pad.locator("button").click()
     page.wait_for_function("document.querySelector('.digit-pad output').textContent === 'Draw a digit.'")
