@@ -16,7 +16,7 @@ import {
 } from "./results.mjs";
 
 const SILENCE = 90_000; // milliseconds without a message, after which the worker counts as dead
-const LOADING_SHARE = 0.25; // of the progress bar, for the steps before the measurement: about their share of the time
+const LOADING_SHARE = 0.25; // of the progress bar, for the steps before the measurement
 const $ = (id) => document.getElementById(id);
 const STEPS = {
     python: "Loading Python.",
