@@ -145,8 +145,9 @@ def _reset_upload_times(folder: Path) -> None:
 
 
 def _edit_lab_page(folder: Path) -> None:
-    """Gives the lab's page a title and a description of this site, and adds what JupyterLite leaves out: a language, an
-    icon, without which browsers request /favicon.ico, and a script. Removes pages of apps that are not built."""
+    """Gives the lab's page a title, a description and a manifest of this site, and adds what JupyterLite leaves out: a
+    language, an icon, without which browsers request /favicon.ico, and a script. Removes pages of apps that are not
+    built."""
     page = folder / "lab" / "index.html"
     shutil.copyfile(SETTINGS / "wait_async.js", page.with_name("wait_async.js"))
     head = [
@@ -157,6 +158,8 @@ def _edit_lab_page(folder: Path) -> None:
     _replace_once(page, "WASM powered Jupyter running in the browser.", DESCRIPTION)
     _replace_once(page, "<html>", '<html lang="en">')
     _replace_once(page, "<title>JupyterLite</title>", "".join(head))
+    manifest = {"name": "Lanewise notebooks", "short_name": "Lanewise", "description": DESCRIPTION, "start_url": "lab/"}
+    (folder / "manifest.webmanifest").write_text(json.dumps(manifest, indent=1) + "\n")
     shutil.rmtree(folder / "doc", ignore_errors=True)
 
 
