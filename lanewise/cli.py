@@ -149,7 +149,7 @@ def calibrate(arguments: Sequence[str]) -> int:
         path = directory / NAME if directory else None
         is_stored = path is not None and os.path.lexists(path)  # also one that this version of Lanewise cannot use
         lanewise.reset_calibration()
-        print(f"Removed {path}" if is_stored else "There was no stored measurement.")
+        print(f"Removed {path}" if is_stored else "No measurement is stored.")
         return 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

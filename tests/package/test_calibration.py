@@ -455,7 +455,7 @@ def test_the_command(clock, folder, capsys):
     assert cli.main(["calibrate", "--reset"]) == 0
     assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"
     assert cli.main(["calibrate", "--reset"]) == 0
-    assert capsys.readouterr().out == "There was no stored measurement.\n"
+    assert capsys.readouterr().out == "No measurement is stored.\n"
     (folder / "calibration.json").write_text('{"format": 1}')  # not one that this version can use
     assert lw.get_calibration() is None and cli.main(["calibrate", "--reset"]) == 0
     assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"

@@ -38,7 +38,7 @@ async function unpack(pyodide, programs) {
     pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
 }
 
-// Throws if there is no result in time, because Playwright would wait forever.
+// Throws if the result does not come in time, because Playwright would wait forever.
 function limited(work) {
     const late = (_, reject) => setTimeout(() => reject(new Error(`no result within ${LIMIT / 1000} s`)), LIMIT);
     return Promise.race([work, new Promise(late)]);
