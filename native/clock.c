@@ -6,6 +6,8 @@
 
 #if defined(_WIN32)
 unsigned long long __stdcall GetTickCount64(void);
+int __stdcall QueryPerformanceCounter(int64_t *);
+int __stdcall QueryPerformanceFrequency(int64_t *);
 #elif !defined(__wasm__)
 #include <time.h>
 #endif
@@ -27,3 +29,25 @@ int64_t lw_milliseconds(void) {
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 #endif
 }
+
+#if defined(_WIN32)
+
+int64_t lw_clock_nanoseconds(void) {
+    static int64_t per_second;
+    int64_t count;
+    if (per_second == 0) {
+        QueryPerformanceFrequency(&per_second);
+    }
+    QueryPerformanceCounter(&count);
+    return count / per_second * 1000000000 + count % per_second * 1000000000 / per_second;
+}
+
+#elif !defined(__wasm__)
+
+int64_t lw_clock_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#endif

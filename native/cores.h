@@ -5,6 +5,9 @@
  * systems other than Linux and Windows, returns the number of processors that are online. */
 int lw_usable_cores(void);
 
+/* Returns whether a control group limits the CPU time of this process. */
+int lw_has_quota(void);
+
 #if defined(__linux__)
 /* Returns how many processors the CPU limits of this process's control groups are worth, rounded up; 0 if there is no
  * limit. Reads files under `root`, which is "" except in tests. */

@@ -1,129 +1,79 @@
-/* The thread pool. A job consists of the tasks of one call. It is stored on the stack of the calling thread. That
- * thread offers the job to the workers, works on it itself, and returns when the last worker has left the job.
+/* The thread pool. A call's job is stored on the stack of the calling thread. That thread offers the job in a place,
+ * works on it itself, closes the place, and returns when the last worker has left the job. It never waits for a worker
+ * that has not begun. job.c runs the tasks.
  *
- * The tasks are divided into one range per thread. Workers are numbered from 1; the caller is 0. A thread starts with
- * the range of its number, so that successive jobs find their data in the cache of the same core. It then helps with
- * the other ranges, one task at a time. On two Zen 4 cores without a shared cache, a matrix product is a third faster
- * this way than with one range for all threads.
+ * Workers are numbered from 1; the caller is 0. A worker joins a job by a compare-and-swap on the state of its place,
+ * which counts the workers on the job and how many more may join. Several threads may offer jobs at once. A caller that
+ * gets no worker does all the work itself, so the number of workers stays within the limit, however many threads call.
  *
- * Several threads may offer jobs at once. A worker joins the oldest job that has room and tasks left; a caller that
- * gets no worker does all the work itself. So the number of workers stays within the limit, however many threads call.
- *
- * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
- * because many kernels run several jobs in sequence (a large matrix product runs two per block: one packs the
- * block, the other multiplies), and most jobs take less time than waking a sleeping worker.
+ * Workers are started on demand. A worker that has just finished a job spins for a bounded time before it sleeps,
+ * because many kernels run several jobs in sequence, and a job often takes less time than waking a sleeping worker.
+ * Spinning pays only on a processor that nobody else needs, see may_spin(). Sleeping workers are woken in a tree: the
+ * caller wakes two, each of which wakes two more while the job has room, so that the caller soon works itself.
  *
  * After fork() the child has no workers and starts its own. */
-#if !defined(_WIN32)
-#define _POSIX_C_SOURCE 200809L
-#endif
 #include "threads.h"
+#include "clock.h"
 #include "cores.h"
 #include "float_modes.h"
-#include <stdatomic.h>
+#include "job.h"
+#include "locks.h"
+#include "start_thread.h"
 #include <string.h>
 
 enum {
-    SPIN_PAUSES = 1000,   /* about 40 us on Zen 4 (measured 2026-11); sleeping and waking up takes 5 to 50 us */
-    MAX_RANGES = 64,      /* per job; if a job has more threads than this, several start with the same range */
-    STACK_BYTES = 2 << 20 /* kernels use up to 100 KB of stack; the default stacks of macOS and musl are small */
+    MAX_PLACES = 64, /* jobs at once to which workers can come; callers of more do all their work themselves */
+    WOKEN_AT_ONCE = 2,
+    PAUSES_PER_CLOCK = 8,      /* reading the clock takes about 25 ns, a pause up to 45 */
+    DESCHEDULED_NS = 200000,   /* a spinning thread that misses so much of the time had lost its processor: others get
+                                  it for a millisecond or more, interrupts take 20 us at most */
+    CROWDED_NS = 10 * 1000000, /* how long that thread does not spin after that */
+    SPIN_NS = 50000            /* waking a sleeping worker takes 5 to 50 us */
 };
 
-/* Mutexes and condition variables of the operating system. */
-#if defined(_WIN32)
-
-typedef struct {
-    void *pointer;
-} mutex, condition; /* SRWLOCK and CONDITION_VARIABLE; initialized by zeros */
-
-void __stdcall AcquireSRWLockExclusive(mutex *);
-void __stdcall ReleaseSRWLockExclusive(mutex *);
-int __stdcall SleepConditionVariableSRW(condition *, mutex *, unsigned long, unsigned long);
-void __stdcall WakeConditionVariable(condition *);
-void __stdcall WakeAllConditionVariable(condition *);
-void *__stdcall CreateThread(void *, size_t, unsigned long(__stdcall *)(void *), void *, unsigned long,
-                             unsigned long *);
-int __stdcall CloseHandle(void *);
-
-#define MUTEX_INIT {NULL}
-#define CONDITION_INIT {NULL}
-static void lock(mutex *m) { AcquireSRWLockExclusive(m); }
-static void unlock(mutex *m) { ReleaseSRWLockExclusive(m); }
-static void sleep_until(condition *c, mutex *m) { SleepConditionVariableSRW(c, m, 0xffffffff, 0); }
-static void wake_one(condition *c) { WakeConditionVariable(c); }
-static void wake_all(condition *c) { WakeAllConditionVariable(c); }
-
-#else
-
-#include <pthread.h>
-#include <signal.h>
-
-typedef pthread_mutex_t mutex;
-typedef pthread_cond_t condition;
-#define MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
-#define CONDITION_INIT PTHREAD_COND_INITIALIZER
-static void lock(mutex *m) { pthread_mutex_lock(m); }
-static void unlock(mutex *m) { pthread_mutex_unlock(m); }
-static void sleep_until(condition *c, mutex *m) { pthread_cond_wait(c, m); }
-static void wake_one(condition *c) { pthread_cond_signal(c); }
-static void wake_all(condition *c) { pthread_cond_broadcast(c); }
-
-#endif
-
-/* Tells the processor that this is a spin loop. */
-static void pause_processor(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb"); /* the instruction yield does nothing on most processors */
-#endif
-}
-
-/* A range of a job's tasks. Aligned, so that no two ranges share a cache line. */
-typedef struct range {
-    _Alignas(64) _Atomic int64_t next; /* the first task of the range that no thread has started */
-    int64_t end;
-} range;
-
-enum { INTERRUPTED = -1 }; /* the value of job.failed after the caller's `interrupted` has asked to stop */
-
-typedef struct job job;
-struct job {
-    range ranges[MAX_RANGES];
-    const lw_context *context;
-    lw_task *task;
-    const void *argument;
-    int range_count;
-    atomic_int helpers; /* number of workers on this job */
-    /* The lowest index of a failed task; the number of tasks if none failed; INTERRUPTED after an interruption. Tasks
-     * with a higher index are skipped. */
-    _Atomic int64_t failed;
-    /* the pool's mutex guards all fields below */
-    job *later;
-    int room;       /* how many more workers may join */
-    int is_awaited; /* the caller sleeps until the last worker has left */
-    lw_status status;
-    int64_t bad_index;
-    char message[sizeof(((lw_context *)NULL)->message)];
+/* The state of a place: the number of workers on its job, how many more may join, and flags. Zero if it is free. */
+enum {
+    HELPER = 1,
+    ROOM = 1 << 12, /* above LW_MAX_THREADS */
+    TAKEN = 1 << 24,
+    AWAITED = 1 << 25 /* the caller sleeps until the last worker has left */
 };
 
-/* The context that a task receives, followed by what run_nested() needs. */
-typedef struct task_context {
-    lw_context context; /* must be first: pointers to it are cast to task_context */
-    job *job;
-    lw_interrupted *interrupted; /* NULL on a worker */
-} task_context;
+static int helpers(uint32_t state) { return (int)(state % ROOM); }
+
+static int room(uint32_t state) { return (int)(state % TAKEN / ROOM); }
+
+/* Where a job is offered. A worker may look at a place whose job has ended, so places outlive jobs; `job` is read only
+ * by workers that have joined. */
+typedef struct place {
+    _Alignas(64) _Atomic uint32_t state;
+    lw_job *job;
+} place;
+
+typedef struct worker {
+    _Alignas(64) lw_mutex mutex; /* guards is_woken */
+    lw_condition woken;
+    int is_woken;
+    int is_alive;       /* guarded by the pool's mutex */
+    int is_initialized; /* the mutex and the condition are; guarded by the pool's mutex */
+} worker;
 
 static struct {
-    mutex mutex;
-    condition offered;  /* idle workers sleep on this */
-    condition left;     /* callers sleep on this until the last worker has left their job */
+    lw_mutex mutex;     /* guards starting and ending workers, and waiting for `left` */
+    lw_condition left;  /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
-    atomic_uint news;   /* incremented by each new job and each change of `threads`; workers spin until it changes */
-    int workers, asleep, busy;
-    job *jobs; /* oldest first */
+    atomic_int cores;   /* usable by this process; 0 before the first use, -1 if a control group limits their time */
+    _Atomic int64_t spin_ns;
+    atomic_int place_count; /* places that have been used */
     unsigned forks;
-} pool = {.mutex = MUTEX_INIT, .offered = CONDITION_INIT, .left = CONDITION_INIT};
+    _Alignas(64) atomic_uint news;                /* incremented by each new job and each change of `threads` */
+    _Alignas(64) atomic_int alive;                /* workers, */
+    atomic_int awake;                             /* those of them that do not sleep, */
+    atomic_int callers;                           /* and threads that have offered jobs */
+    _Atomic uint64_t asleep[LW_MAX_THREADS / 64]; /* a bit per worker */
+    place places[MAX_PLACES];
+    worker workers[LW_MAX_THREADS];
+} pool = {.mutex = LW_MUTEX_INIT, .left = LW_CONDITION_INIT, .spin_ns = SPIN_NS};
 
 int lw_threads(void) {
     int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
@@ -137,175 +87,212 @@ int lw_threads(void) {
     return threads;
 }
 
+/* Returns the number of usable processors, or -1 if a control group limits their time: there, time that is spent
+ * spinning is missing later. */
+static int cores(void) {
+    int cores = atomic_load_explicit(&pool.cores, memory_order_relaxed);
+    if (cores == 0) {
+        cores = lw_has_quota() ? -1 : lw_usable_cores();
+        atomic_store_explicit(&pool.cores, cores, memory_order_relaxed);
+    }
+    return cores;
+}
+
+void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
+
+/* This thread does not spin before this time: its processor is in demand by threads that the pool does not know, of
+ * another pool or of another process. */
+static _Thread_local int64_t crowded_until;
+
+/* Returns whether a thread may spin: not if other threads need its processor. */
+static int may_spin(int64_t now) {
+    return atomic_load_explicit(&pool.awake, memory_order_relaxed) +
+                   atomic_load_explicit(&pool.callers, memory_order_relaxed) <=
+               cores() &&
+           now >= crowded_until;
+}
+
+static int has_news(const void *seen) {
+    return atomic_load_explicit(&pool.news, memory_order_acquire) != *(const unsigned *)seen;
+}
+
+static int has_no_helpers(const void *of) {
+    return helpers(atomic_load_explicit(&((place *)of)->state, memory_order_acquire)) == 0;
+}
+
+/* Spins until is_over(of), and returns 1, or 0 if this takes too long or other threads need the processor. */
+static int spin(int (*is_over)(const void *), const void *of) {
+    int64_t now = lw_clock_nanoseconds(), end = now + atomic_load_explicit(&pool.spin_ns, memory_order_relaxed);
+    while (now < end && may_spin(now)) {
+        for (int i = 0; i < PAUSES_PER_CLOCK; i++) {
+            if (is_over(of)) {
+                return 1;
+            }
+            lw_pause();
+        }
+        int64_t before = now;
+        now = lw_clock_nanoseconds();
+        if (now - before > DESCHEDULED_NS) {
+            crowded_until = now + CROWDED_NS;
+        }
+    }
+    return is_over(of);
+}
+
+/* Returns how many workers are on jobs. */
+static int busy_workers(void) {
+    int busy = 0, places = atomic_load_explicit(&pool.place_count, memory_order_relaxed);
+    for (int i = 0; i < places; i++) {
+        busy += helpers(atomic_load_explicit(&pool.places[i].state, memory_order_relaxed));
+    }
+    return busy;
+}
+
+int lw_ready_workers(void) {
+    int ready = atomic_load_explicit(&pool.awake, memory_order_relaxed) - busy_workers();
+    return ready > 0 ? ready : 0; /* the numbers change while they are read */
+}
+
+/* Wakes workers that sleep, those with the lowest numbers, whose processors have last had the data. */
+static void wake_workers(int count) {
+    for (int word = 0; word < LW_MAX_THREADS / 64 && count > 0; word++) {
+        uint64_t bits;
+        while (count > 0 && (bits = atomic_load(&pool.asleep[word]))) {
+            uint64_t lowest = bits & -bits;
+            if (atomic_fetch_and(&pool.asleep[word], ~lowest) & lowest) {
+                worker *woken = &pool.workers[64 * word + __builtin_ctzll(lowest)];
+                atomic_fetch_add(&pool.awake, 1);
+                lw_lock(&woken->mutex);
+                woken->is_woken = 1;
+                lw_unlock(&woken->mutex);
+                lw_wake_one(&woken->woken);
+                count--;
+            }
+        }
+    }
+}
+
+/* Wakes a few workers if a job has more room than workers are ready. */
+static void wake_for(uint32_t state) {
+    int missing = room(state) - lw_ready_workers();
+    if (missing > 0) {
+        wake_workers(missing < WOKEN_AT_ONCE ? missing : WOKEN_AT_ONCE);
+    }
+}
+
 void lw_set_threads(int threads) {
-    lock(&pool.mutex);
     atomic_store(&pool.threads, threads);
     atomic_fetch_add(&pool.news, 1);
-    unlock(&pool.mutex);
-    wake_all(&pool.offered); /* surplus workers exit */
+    wake_workers(LW_MAX_THREADS); /* surplus workers end */
 }
 
-/* Records a failure, unless a task with a lower index has failed or the job was interrupted. */
-static void record_failure(job *job, int64_t index, lw_status status, const lw_context *context) {
-    lock(&pool.mutex);
-    if (index < atomic_load(&job->failed)) {
-        atomic_store(&job->failed, index);
-        job->status = status;
-        if (status == LW_BAD_INDEX) {
-            job->bad_index = context->bad_index;
-        } else if (status == LW_DEVICE_ERROR) {
-            memcpy(job->message, context->message, sizeof job->message);
-        }
-    }
-    unlock(&pool.mutex);
-}
-
-/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`. That thread records an
- * interruption in `failed`, where the workers see it. */
-static int is_interrupted(task_context *own) {
-    if (own->interrupted && own->interrupted(own->context.host)) {
-        record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
-    }
-    return atomic_load_explicit(&own->job->failed, memory_order_relaxed) == INTERRUPTED;
-}
-
-/* Implements lw_context.run for calls by a task: runs the nested tasks in order, on the thread of that task. */
-static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    for (int64_t index = 0; index < count; index++) {
-        lw_status status = task(context, index, argument);
-        if (status != LW_OK) {
-            return status;
-        }
-        if (is_interrupted((task_context *)context)) {
-            return LW_INTERRUPTED;
-        }
-    }
-    return LW_OK;
-}
-
-/* Runs tasks of one range until none is left, a task with a lower index has failed, or the job is interrupted. */
-static void work_at_range(job *job, range *range, task_context *own) {
-    int64_t index;
-    while ((index = atomic_fetch_add_explicit(&range->next, 1, memory_order_relaxed)) < range->end) {
-        if (index > atomic_load_explicit(&job->failed, memory_order_relaxed)) {
-            return;
-        }
-        lw_status status = job->task(&own->context, index, job->argument);
-        if (status != LW_OK) {
-            record_failure(job, status == LW_INTERRUPTED ? INTERRUPTED : index, status, &own->context);
-        } else if (is_interrupted(own)) {
-            return;
-        }
-    }
-}
-
-/* Runs tasks of a job, beginning with the range of this thread's number. On a worker, `interrupted` and
- * context.host are NULL. */
-static void work(job *job, int number, lw_interrupted *interrupted) {
-    task_context own; /* `message` and `bad_index` stay uninitialized until a task sets them */
-    own.job = job;
-    own.interrupted = interrupted;
-    own.context.run = run_nested;
-    own.context.allocate = job->context->allocate;
-    own.context.release = job->context->release;
-    own.context.host = interrupted ? job->context->host : NULL;
-    own.context.stream = job->context->stream;
-    own.context.cache_bytes = job->context->cache_bytes;
-    for (int i = 0; i < job->range_count; i++) {
-        work_at_range(job, &job->ranges[(number + i) % job->range_count], &own);
-    }
-}
-
-static int has_tasks(job *job) {
-    for (int i = 0; i < job->range_count; i++) {
-        if (atomic_load_explicit(&job->ranges[i].next, memory_order_relaxed) < job->ranges[i].end) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Returns the oldest job that a worker can join, or NULL. */
-static job *find_job(void) {
-    for (job *job = pool.jobs; job; job = job->later) {
-        if (job->room > 0 && has_tasks(job)) {
-            return job;
+/* Joins a job that has room, and returns its place, or NULL. */
+static place *join(uint32_t *state) {
+    int places = atomic_load(&pool.place_count);
+    for (int i = 0; i < places; i++) {
+        *state = atomic_load(&pool.places[i].state);
+        while (room(*state) > 0) {
+            if (atomic_compare_exchange_weak(&pool.places[i].state, state, *state - ROOM + HELPER)) {
+                return &pool.places[i];
+            }
         }
     }
     return NULL;
 }
 
-static void help(job *job, int number) {
-    job->room--;
-    pool.busy++;
-    atomic_fetch_add(&job->helpers, 1);
-    unlock(&pool.mutex);
-    work(job, number, NULL);
-    lock(&pool.mutex);
-    pool.busy--;
-    int is_awaited = job->is_awaited; /* read now: after the last worker has left, the job may no longer exist */
-    if (atomic_fetch_sub(&job->helpers, 1) == 1 && is_awaited) {
-        wake_all(&pool.left);
+/* Helps with a job until all its tasks have been started. */
+static void help(place *place, int number) {
+    lw_job_work(place->job, number, NULL);
+    uint32_t state = atomic_load_explicit(&place->state, memory_order_relaxed);
+    if (room(state) > 0) { /* nobody else needs to join */
+        atomic_fetch_and(&place->state, ~(uint32_t)(TAKEN - ROOM));
+    }
+    state = atomic_fetch_sub(&place->state, HELPER);
+    if (state & AWAITED && helpers(state) == 1) {
+        lw_lock(&pool.mutex);
+        lw_wake_all(&pool.left);
+        lw_unlock(&pool.mutex);
     }
 }
 
-/* Waits for a job: spins if this worker has just finished a job, else sleeps. */
-static void wait_for_job(int has_worked) {
-    if (has_worked) {
-        unsigned seen = atomic_load(&pool.news);
-        unlock(&pool.mutex);
-        for (int i = 0; i < SPIN_PAUSES && atomic_load_explicit(&pool.news, memory_order_relaxed) == seen; i++) {
-            pause_processor();
-        }
-        lock(&pool.mutex);
+/* Sleeps until wake_workers() chooses this worker, unless something has happened since `seen` was read. */
+static void sleep_until_woken(int number, unsigned seen) {
+    uint64_t own = (uint64_t)1 << number % 64;
+    atomic_fetch_sub(&pool.awake, 1);
+    atomic_fetch_or(&pool.asleep[number / 64], own);
+    if (atomic_load(&pool.news) != seen && atomic_fetch_and(&pool.asleep[number / 64], ~own) & own) {
+        atomic_fetch_add(&pool.awake, 1);
         return;
     }
-    pool.asleep++;
-    sleep_until(&pool.offered, &pool.mutex);
-    pool.asleep--;
+    worker *worker = &pool.workers[number];
+    lw_lock(&worker->mutex);
+    while (!worker->is_woken) {
+        lw_wait(&worker->woken, &worker->mutex);
+    }
+    worker->is_woken = 0;
+    lw_unlock(&worker->mutex);
+}
+
+/* Ends this worker if there are more than the limit allows. */
+static int ends(int number) {
+    if (number < atomic_load(&pool.threads)) {
+        return 0;
+    }
+    lw_lock(&pool.mutex);
+    int is_surplus = number >= atomic_load(&pool.threads);
+    if (is_surplus) {
+        pool.workers[number].is_alive = 0;
+        atomic_fetch_sub(&pool.alive, 1);
+        atomic_fetch_sub(&pool.awake, 1);
+    }
+    lw_unlock(&pool.mutex);
+    return is_surplus;
 }
 
 static void run_worker(int number) {
     lw_float_modes_set_default();
-    lock(&pool.mutex);
-    int has_worked = 0;
-    while (number < atomic_load(&pool.threads)) {
-        job *job = find_job();
-        if (job) {
-            help(job, number);
-        } else {
-            wait_for_job(has_worked);
+    int has_slept = 1, has_worked = 0;
+    while (!ends(number)) {
+        unsigned seen = atomic_load(&pool.news);
+        uint32_t state;
+        place *place = join(&state);
+        if (place) {
+            if (has_slept) {
+                wake_for(state - ROOM);
+            }
+            help(place, number);
+            has_slept = 0, has_worked = 1;
+        } else if (!has_worked || !spin(has_news, &seen)) {
+            sleep_until_woken(number, seen);
+            has_slept = 1, has_worked = 0;
         }
-        has_worked = job != NULL;
     }
-    pool.workers--;
-    unlock(&pool.mutex);
 }
 
-#if defined(_WIN32)
+#if !defined(_WIN32)
 
-static unsigned long __stdcall worker_on_windows(void *number) {
-    run_worker((int)(intptr_t)number);
-    return 0;
-}
+static void before_fork(void) { lw_lock(&pool.mutex); }
 
-static int start_worker(int number) {
-    enum { RESERVE_STACK = 0x10000 };
-    void *thread = CreateThread(NULL, STACK_BYTES, worker_on_windows, (void *)(intptr_t)number, RESERVE_STACK, NULL);
-    return thread ? CloseHandle(thread), 0 : -1;
-}
+static void after_fork_in_parent(void) { lw_unlock(&pool.mutex); }
 
-#else
-
-static void before_fork(void) { lock(&pool.mutex); }
-
-static void after_fork_in_parent(void) { unlock(&pool.mutex); }
-
+/* Workers stayed in the parent. If the thread that called fork() was working on a job, that job lacks the tasks that
+ * they had started. */
 static void after_fork_in_child(void) {
-    pool.mutex = (mutex)MUTEX_INIT;
-    pool.offered = pool.left = (condition)CONDITION_INIT;
-    pool.workers = pool.asleep = pool.busy = 0;
-    pool.jobs = NULL;
+    for (int i = 0; i < MAX_PLACES; i++) {
+        if (helpers(atomic_load(&pool.places[i].state))) {
+            lw_job_abandon(pool.places[i].job);
+        }
+        atomic_store(&pool.places[i].state, 0);
+    }
+    memset(pool.workers, 0, sizeof pool.workers);
+    for (size_t i = 0; i < sizeof pool.asleep / sizeof *pool.asleep; i++) {
+        atomic_store(&pool.asleep[i], 0);
+    }
+    pool.mutex = (lw_mutex)LW_MUTEX_INIT;
+    pool.left = (lw_condition)LW_CONDITION_INIT;
+    atomic_store(&pool.alive, 0);
+    atomic_store(&pool.awake, 0);
+    atomic_store(&pool.callers, 0);
     pool.forks++;
 }
 
@@ -315,127 +302,102 @@ __attribute__((constructor)) static void handle_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static void *worker_on_posix(void *number) {
-    run_worker((int)(intptr_t)number);
+#endif
+
+/* Starts workers until as many as the job has room for are not busy, or the limit is reached. If a thread cannot be
+ * created, fewer threads work on the job. */
+static void start_workers(int room) {
+    int limit = atomic_load(&pool.threads) - 1;
+    if (atomic_load(&pool.alive) >= limit || atomic_load(&pool.alive) - busy_workers() >= room) {
+        return;
+    }
+    lw_lock(&pool.mutex);
+    for (int number = 1; number <= limit && atomic_load(&pool.alive) - busy_workers() < room; number++) {
+        worker *worker = &pool.workers[number];
+        if (worker->is_alive) {
+            continue;
+        }
+        if (!worker->is_initialized) {
+            worker->mutex = (lw_mutex)LW_MUTEX_INIT;
+            worker->woken = (lw_condition)LW_CONDITION_INIT;
+            worker->is_initialized = 1;
+        }
+        worker->is_alive = 1;
+        atomic_fetch_add(&pool.alive, 1);
+        atomic_fetch_add(&pool.awake, 1);
+        if (lw_start_thread(run_worker, number)) {
+            worker->is_alive = 0;
+            atomic_fetch_sub(&pool.alive, 1);
+            atomic_fetch_sub(&pool.awake, 1);
+            break;
+        }
+    }
+    lw_unlock(&pool.mutex);
+}
+
+/* Returns a free place and takes it, or NULL. */
+static place *take_place(void) {
+    for (int i = 0; i < MAX_PLACES; i++) {
+        uint32_t free = 0;
+        place *place = &pool.places[i];
+        if (atomic_load_explicit(&place->state, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong(&place->state, &free, TAKEN)) {
+            int count = atomic_load(&pool.place_count);
+            while (count <= i && !atomic_compare_exchange_weak(&pool.place_count, &count, i + 1)) {
+            }
+            return place;
+        }
+    }
     return NULL;
 }
 
-/* Blocks all signals but those that report a fault of the thread itself: Python's threads handle the blocked ones. */
-static void block_signals(sigset_t *before) {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-    sigset_t signals;
-    sigfillset(&signals);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        sigdelset(&signals, own[i]);
+/* Offers a job to `workers` workers, and returns its place, or NULL if all are taken. */
+static place *offer(lw_job *job, int workers) {
+    atomic_fetch_add(&pool.callers, 1);
+    place *place = take_place();
+    if (place) {
+        place->job = job;
+        uint32_t state = TAKEN + (uint32_t)workers * ROOM;
+        atomic_store(&place->state, state);
+        atomic_fetch_add(&pool.news, 1);
+        start_workers(workers);
+        wake_for(state);
     }
-    pthread_sigmask(SIG_SETMASK, &signals, before);
+    return place;
 }
 
-static int start_worker(int number) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t signals;
-    if (pthread_attr_init(&attributes)) {
-        return -1;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    block_signals(&signals); /* the worker inherits the mask */
-    int failed = pthread_create(&thread, &attributes, worker_on_posix, (void *)(intptr_t)number);
-    pthread_sigmask(SIG_SETMASK, &signals, NULL);
-    pthread_attr_destroy(&attributes);
-    return failed;
-}
-
-#endif
-
-/* Appends a job to the list, and starts or wakes workers for it. If a thread cannot be created, fewer threads work on
- * the job. */
-static void offer(job *job) {
-    lock(&pool.mutex);
-    struct job **end = &pool.jobs;
-    while (*end) {
-        end = &(*end)->later;
-    }
-    *end = job;
-    atomic_fetch_add(&pool.news, 1);
-    int free = atomic_load(&pool.threads) - 1 - pool.busy, needed = job->room < free ? job->room : free;
-    while (pool.workers - pool.busy < needed) {
-        if (start_worker(pool.workers + 1)) {
-            break;
+/* Closes the place of a job, and waits until the last worker has left it. */
+static void withdraw(place *place) {
+    if (place) {
+        uint32_t state = atomic_fetch_and(&place->state, ~(uint32_t)(TAKEN - ROOM));
+        if (helpers(state) && !spin(has_no_helpers, place)) {
+            lw_lock(&pool.mutex);
+            atomic_fetch_or(&place->state, AWAITED);
+            while (!has_no_helpers(place)) {
+                lw_wait(&pool.left, &pool.mutex);
+            }
+            lw_unlock(&pool.mutex);
         }
-        pool.workers++;
+        atomic_store(&place->state, 0);
     }
-    int spinning = pool.workers - pool.busy - pool.asleep, wake = needed - spinning;
-    wake = wake < pool.asleep ? wake : pool.asleep;
-    unlock(&pool.mutex);
-    while (wake-- > 0) {
-        wake_one(&pool.offered);
-    }
-}
-
-/* Removes the job from the list and waits until the last worker has left it. */
-static void withdraw(job *job) {
-    lock(&pool.mutex);
-    struct job **place = &pool.jobs;
-    while (*place != job) {
-        place = &(*place)->later;
-    }
-    *place = job->later;
-    unlock(&pool.mutex);
-    for (int i = 0; i < SPIN_PAUSES; i++) {
-        if (atomic_load(&job->helpers) == 0) {
-            return;
-        }
-        pause_processor();
-    }
-    lock(&pool.mutex);
-    job->is_awaited = 1;
-    while (atomic_load(&job->helpers)) {
-        sleep_until(&pool.left, &pool.mutex);
-    }
-    unlock(&pool.mutex);
+    atomic_fetch_sub(&pool.callers, 1);
 }
 
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted) {
-    job job; /* `bad_index` and `message` stay uninitialized until a task fails */
-    job.context = context;
-    job.task = task;
-    job.argument = argument;
-    atomic_init(&job.helpers, 0);
-    atomic_init(&job.failed, count);
-    job.later = NULL;
+    lw_job job;
     int64_t useful = threads < count ? threads : count;
-    job.room = useful > 0 ? (int)useful - 1 : 0;
-    job.is_awaited = 0;
-    job.status = LW_OK;
-    job.range_count = job.room < MAX_RANGES ? job.room + 1 : MAX_RANGES;
-    int64_t share = count / job.range_count, rest = count % job.range_count, next = 0;
-    for (int i = 0; i < job.range_count; i++) {
-        atomic_init(&job.ranges[i].next, next);
-        next += share + (i < rest);
-        job.ranges[i].end = next;
-    }
-    if (job.room == 0) {
-        work(&job, 0, interrupted);
+    int workers = useful > 1 ? (int)useful - 1 : 0;
+    lw_job_init(&job, context, workers + 1, count, task, argument);
+    if (workers == 0) {
+        lw_job_work(&job, 0, interrupted);
     } else {
         unsigned forks = pool.forks;
-        offer(&job);
-        work(&job, 0, interrupted);
+        place *place = offer(&job, workers);
+        lw_job_work(&job, 0, interrupted);
         if (forks == pool.forks) {
-            withdraw(&job);
-        } else if (atomic_load(&job.helpers)) { /* this is the child of a fork(); the workers stayed behind */
-            static const char message[] =
-                "a signal handler called fork(), and the child lacks the threads that ran some tasks";
-            memcpy(context->message, message, sizeof message);
-            return LW_DEVICE_ERROR;
-        }
+            withdraw(place);
+        } /* otherwise this is the child of a fork(), which has no place */
     }
-    if (job.status == LW_BAD_INDEX) {
-        context->bad_index = job.bad_index;
-    } else if (job.status == LW_DEVICE_ERROR) {
-        memcpy(context->message, job.message, sizeof job.message);
-    }
-    return job.status;
+    return lw_job_status(&job, context);
 }

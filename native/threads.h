@@ -4,11 +4,17 @@
 
 #include "lanewise.h"
 
-enum { LW_MAX_THREADS = 1024 };
+enum { LW_MAX_THREADS = 1024, LW_MAX_SPIN = 1000000 };
 
 /* Returns how many threads may work on one call, including the calling one. The default is lw_usable_cores(). */
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
+
+/* Sets for how many microseconds, from 0 to LW_MAX_SPIN, threads spin before they sleep; the default is 50. */
+void lw_set_spin(int microseconds);
+
+/* Returns how many workers are awake and have nothing to do. */
+int lw_ready_workers(void);
 
 /* Returns whether the job must stop. Called between tasks, with lw_context.host, and only on the calling thread. */
 typedef int lw_interrupted(void *host);

@@ -58,3 +58,6 @@ void test_limit(void);
 void test_signals(void);
 void test_no_threads(void);
 void test_stack(void);
+void test_crowded(void);
+void test_stopped(void);
+void test_no_spin(void);

@@ -12,12 +12,21 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
-    ROOT / name for name in ("native/threads.c", "native/cores.c", "tests/native/threads.c", "tests/native/workers.c")
+    ROOT / folder / name
+    for folder, names in (
+        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "threads.c")),
+        ("tests/native", ("threads.c", "workers.c")),
+    )
+    for name in names
 ]
 # CHECKED are the tests that also run with ThreadSanitizer, which refuses new threads after fork() and is slow with many
 # threads.
 CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
-NAMES = (*CHECKED, "many", "limit", "signals", "no_threads", "stack", "idle", "fork", "fork_inside")
+NAMES = (
+    *CHECKED,
+    *("many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle"),
+    *("fork", "fork_inside"),
+)
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"

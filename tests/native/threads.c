@@ -196,8 +196,10 @@ static void test_idle(void) {
     lw_set_threads(4);
     hold_meeting(4);
     usleep(20000);
-    lw_set_threads(5); /* wakes the workers, which find no job */
+    CHECK(lw_ready_workers() == 0); /* all workers sleep */
+    lw_set_threads(5);              /* wakes the workers, which find no job */
     usleep(20000);
+    CHECK(lw_ready_workers() == 0);
     double before = seconds_of_work();
     usleep(300000);
     CHECK(seconds_of_work() - before < 0.01);
@@ -292,6 +294,9 @@ static const struct {
              {"signals", test_signals},
              {"no_threads", test_no_threads},
              {"stack", test_stack},
+             {"crowded", test_crowded},
+             {"stopped", test_stopped},
+             {"no_spin", test_no_spin},
              {"idle", test_idle},
              {"fork", test_fork},
              {"fork_inside", test_fork_inside}};

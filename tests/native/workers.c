@@ -2,10 +2,12 @@
  * pool, and main(). */
 #define _GNU_SOURCE
 #include "pool.h"
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 /* Returns whether two contexts agree in all bytes, except in the fields that belong to one thread or one task. */
 static int agree(const lw_context *a, const lw_context *b) {
@@ -228,6 +230,72 @@ void test_limit(void) {
     for (int i = 0; i < CALLERS; i++) {
         pthread_join(callers[i], NULL);
     }
+}
+
+static long context_switches(void) {
+    struct rusage used;
+    CHECK(getrusage(RUSAGE_SELF, &used) == 0);
+    return used.ru_nvcsw + used.ru_nivcsw;
+}
+
+/* Far more threads than processors: nobody spins, so that a call takes about as many context switches as it has
+ * threads, and its results are right. */
+void test_crowded(void) {
+    enum { THREADS = 32, CALLS = 200, SWITCHES = 4 * THREADS };
+    cpu_set_t two;
+    CHECK(sched_getaffinity(0, sizeof two, &two) == 0);
+    for (int cpu = 0; CPU_COUNT(&two) > 2; cpu++) {
+        CPU_CLR(cpu, &two);
+    }
+    CHECK(sched_setaffinity(0, sizeof two, &two) == 0);
+    board *b = malloc(sizeof *b);
+    lw_set_threads(THREADS);
+    long before = context_switches();
+    for (int call = 0; call < CALLS; call++) {
+        share_and_check(b, MAX_TASKS, THREADS);
+    }
+    CHECK(context_switches() - before < CALLS * SWITCHES);
+    free(b);
+}
+
+/* A process that is stopped for a while, with workers that work, spin or sleep, goes on. */
+void test_stopped(void) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        board *b = malloc(sizeof *b);
+        lw_set_threads(4);
+        for (int call = 0; call < 2000; call++) {
+            share_and_check(b, call % 50, 4);
+            usleep(call % 8 ? 0 : 200);
+        }
+        _Exit(0);
+    }
+    for (int turn = 0; turn < 10; turn++) {
+        usleep(5000);
+        kill(child, SIGSTOP);
+        usleep(5000);
+        kill(child, SIGCONT);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* If spinning is turned off, workers sleep as soon as a job has ended; calls work as before. */
+void test_no_spin(void) {
+    board *b = malloc(sizeof *b);
+    lw_set_spin(0);
+    lw_set_threads(4);
+    for (int call = 0; call < 200; call++) {
+        share_and_check(b, 100, 4);
+    }
+    hold_meeting(4);
+    for (int turn = 0; turn < 200 && lw_ready_workers(); turn++) {
+        usleep(1000);
+    }
+    CHECK(lw_ready_workers() == 0);
+    free(b);
 }
 
 /* Kernels use up to 100 KB of stack; a worker has room for ten times that. */
