@@ -24,8 +24,7 @@ enum {
     ATTENTION_ROWS = 48,                   /* queries per block; a multiple of GEMM_MR on every instruction set */
     ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries per chunk; they share packed keys and values */
     ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
-    ATTENTION_UNPACKED_KEYS = 512,         /* keys per block of attention_unpacked */
-    ATTENTION_GRAIN = 1 << 20              /* multiply-adds per task */
+    ATTENTION_UNPACKED_KEYS = 512          /* keys per block of attention_unpacked */
 };
 
 typedef struct attention {
@@ -424,7 +423,6 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
     if (all.count == 0 || l->value_depth == 0) {
         return LW_OK;
     }
-    double work = (double)min_int64(l->queries, ATTENTION_CHUNK) * (double)l->keys * (double)(l->depth + all.width);
-    all.per_task = 1 + (int64_t)(ATTENTION_GRAIN / (work + 1));
+    all.per_task = items_per_task(context, all.count, 1);
     return run_tasks(context, divide_up(all.count, all.per_task), attention_task, &all);
 }

@@ -258,12 +258,12 @@ static lw_status conv_strips_task(lw_context *context, int64_t task, const void 
 }
 
 static lw_status conv_by_strips(lw_context *context, const lw_window_layout *w, const void *const *inputs,
-                                void *const *outputs, int64_t taps) {
+                                void *const *outputs) {
     conv_strips s = {.layout = w, .x = inputs[0], .weight = inputs[1], .bias = inputs[2], .out = outputs[0]};
     s.results = w->batch * w->out_size[0] * w->out_size[1];
     s.blocks = divide_up(w->out_channels, CONV_CHANNELS);
     s.count = divide_up(s.results, WINDOW_STRIP) * s.blocks;
-    s.per_task = divide_up(WINDOW_GRAIN, (taps + 1) * WINDOW_STRIP * min_int64(w->out_channels, CONV_CHANNELS));
+    s.per_task = items_per_task(context, s.count, 1);
     return run_tasks(context, divide_up(s.count, s.per_task), conv_strips_task, &s);
 }
 
@@ -295,7 +295,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
     if (all.product.m < CONV_MIN_ROWS || !weight_is_matrix || !out_is_matrix) {
         PATH("conv: by strips");
-        return conv_by_strips(context, w, inputs, outputs, taps);
+        return conv_by_strips(context, w, inputs, outputs);
     }
     double work = gemm_work(&all.product);
     /* At most this many images are computed in one product, so that it is small enough for one task. */

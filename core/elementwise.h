@@ -12,8 +12,10 @@
 #include "strided.h"
 
 enum {
-    CHUNK = 512,   /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
-    LONG_ROW = 64, /* for rows of at least this length, one call of the body per row is cheaper than copying */
+    CHUNK = 512, /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
+    CACHE_LINE = 64,        /* elements of the smallest dtype; no two tasks write to the same line */
+    SIMPLE_COUNT = 1 << 15, /* elements that are computed by one call of the body */
+    LONG_ROW = 64,          /* for rows of at least this length, one call of the body per row is cheaper than copying */
     /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
@@ -25,8 +27,7 @@ typedef struct elementwise {
     elementwise_body *body;
     int32_t operands; /* number of inputs, plus 1 for the output */
     int32_t size[LW_MAX_OPERANDS];
-    int64_t grain; /* elements per task */
-    int is_short;  /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
+    int is_short; /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
 } elementwise;
 
 /* How an operand is passed to the body. */
@@ -44,7 +45,7 @@ typedef struct elementwise_call {
     const lw_layout *layout;
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
-    int64_t total, grain;
+    int64_t total, per_task;
     int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
     int64_t max_count; /* maximum elements per call of the body */
     int by_row;        /* whether each call must stay within a row */
@@ -182,7 +183,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     const elementwise_call *call = argument;
     const elementwise *kernel = call->kernel;
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
-    int64_t position = task * call->grain, end = min_int64(position + call->grain, call->total);
+    int64_t position = task * call->per_task, end = min_int64(position + call->per_task, call->total);
     _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
     layout_iterator it;
     int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
@@ -264,9 +265,9 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
 }
 
 /* Returns whether one call of the body is enough: the layout has a single dimension, contiguous in all operands, and
- * work for only one task. */
-INLINE int is_simple(const elementwise *kernel, const lw_layout *layout) {
-    if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
+ * too few elements to stream them or to divide them into tasks. */
+INLINE int is_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout) {
+    if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1) {
         return 0;
     }
     int64_t gaps = 0;
@@ -280,7 +281,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
                                                            const lw_layout *layout, const void *const *inputs,
                                                            void *const *outputs, const lw_scalar *parameters) {
     int32_t last = kernel->operands - 1;
-    elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters, .grain = kernel->grain};
+    elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};
     call.total = layout_count(layout, 0, layout->ndim);
     if (call.total <= 1) {
         if (call.total == 1) {
@@ -324,17 +325,13 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
             }
         }
     }
-    if (call.total <= call.grain) {
-        return run_tasks(context, 1, elementwise_task, &call);
-    }
-    int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
-    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* tasks of about equal size, in whole cache lines */
-    return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
+    call.per_task = items_per_task(context, call.total, CACHE_LINE);
+    return run_tasks(context, divide_up(call.total, call.per_task), elementwise_task, &call);
 }
 
 INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                                  const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
-    if (!is_simple(kernel, layout)) {
+    if (!is_simple(kernel, context, layout)) {
         return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
     }
     PATH("elementwise: one call");

@@ -21,12 +21,12 @@ INLINE int64_t gather_index(const char *p) {
 typedef struct gather_indices {
     lw_layout layout; /* the indices' layout, without the dimensions along which they are broadcast */
     const char *data;
-    int64_t count, extent;
+    int64_t count, per_task, extent;
 } gather_indices;
 
 static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
     const gather_indices *all = argument;
-    int64_t first = task * SPAN_GRAIN, end = min_int64(first + SPAN_GRAIN, all->count);
+    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
     layout_iterator it;
     iterator_start(&it, &all->layout, 0, all->layout.ndim, 1, first);
     for (int64_t i = first; i < end; i++, iterator_next(&it)) {
@@ -54,7 +54,8 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
         own->strides[0][own->ndim++] = layout->strides[1][d];
     }
     all.count = layout_count(own, 0, own->ndim);
-    return run_tasks(context, divide_up(all.count, SPAN_GRAIN), gather_check_task, &all);
+    all.per_task = items_per_task(context, all.count, SPAN_UNIT);
+    return run_tasks(context, divide_up(all.count, all.per_task), gather_check_task, &all);
 }
 
 /* Copies a span's items, of `size` bytes each, from operand 0 to operand 2. `indexed` is the operand in which the

@@ -90,3 +90,11 @@ static inline lw_status run_interruptible(lw_context *context, lw_task *task, co
 
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Returns how many of `count` items a task gets if the call is divided into context->tasks tasks: a multiple of `unit`,
+ * at least one. */
+static inline int64_t items_per_task(const lw_context *context, int64_t count, int64_t unit) {
+    int64_t tasks = context->tasks > 1 ? context->tasks : 1;
+    int64_t units = divide_up(divide_up(count, tasks), unit);
+    return units > 1 ? units * unit : unit;
+}

@@ -106,6 +106,6 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
         PATH("matrix: one product after another");
         return matrix_products(context, &all, 0, all.count);
     }
-    all.per_task = 1 + (int64_t)(GEMM_SMALL_WORK / (work + (double)g->m * (double)g->n + 1));
+    all.per_task = items_per_task(context, all.count, 1);
     return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
 }

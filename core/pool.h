@@ -312,6 +312,6 @@ static lw_status pool_run(lw_context *context, const pool *rule, const lw_window
                       (w->strides[0][1] == plane || w->out_channels == 1) &&
                       (w->strides[0][0] == plane * w->out_channels || w->batch == 1);
     PATH_IF(s.rows_are_even, "pool: evenly spaced rows");
-    s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
+    s.per_task = items_per_task(context, s.rows, 1);
     return run_tasks(context, divide_up(s.rows, s.per_task), pool_task, &s);
 }

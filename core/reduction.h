@@ -65,8 +65,8 @@ typedef struct reduction {
 } reduction;
 
 enum {
-    REDUCTION_GRAIN = 1 << 16, /* elements per task */
-    REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
+    REDUCTION_CHUNK = (1 << 16) / REDUCE_BLOCK, /* the most blocks per chunk; a power of two */
+    REDUCTION_FEW_GROUPS = 4,                   /* per thread: with more, tasks of whole groups keep all threads busy */
     REDUCTION_SHORT = 16 /* transposing a group saves time if at most this many elements per output are reduced */
 };
 
@@ -202,8 +202,8 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     }
     const reducer *reducer = r->reducer;
     reduced part[REDUCTION_CHUNK];
-    int64_t start = chunk * REDUCTION_CHUNK * REDUCE_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
-    int64_t step = REDUCE_BLOCK * reducer->size, at = chunk * REDUCTION_CHUNK * step;
+    int64_t start = chunk * r->chunk * REDUCE_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
+    int64_t step = REDUCE_BLOCK * reducer->size, at = chunk * r->chunk * step;
     reduce_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
     for (int64_t done = 0; done < count || blocks == 0; done += REDUCE_BLOCK, from.x += step, from.y += step) {
         int64_t n = min_int64(count - done, REDUCE_BLOCK);
@@ -341,12 +341,14 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.groups = total / r.line * divide_up(r.line, r.width);
     r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
+    while (r.chunk > 1 && r.groups * divide_up(r.count, REDUCE_BLOCK * r.chunk) < context->tasks) {
+        r.chunk /= 2; /* the tree stays the same, because chunks are subtrees of it */
+    }
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
-    int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
     /* If there are few groups of several chunks each, tasks reduce the chunks; then the tree joins their results. */
     r.per_task = r.groups;
-    if (context->run && context->allocate && r.chunks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
+    if (context->allocate && r.chunks > 1 && r.groups < REDUCTION_FEW_GROUPS * context->threads && context->tasks > 1) {
         r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
         if (r.ready) {
             lw_status status = run_tasks(context, r.groups * r.chunks, reduction_chunks, &r);
@@ -359,7 +361,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
             return status;
         }
     }
-    r.per_task = divide_up(REDUCTION_GRAIN, group_work);
+    r.per_task = items_per_task(context, r.groups, 1);
     return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
 }
 

@@ -11,8 +11,8 @@
 #include "strided.h"
 
 enum {
-    ROTATION_PAIRS = 64,     /* pairs processed at once */
-    ROTATION_GRAIN = 1 << 15 /* pairs per task */
+    ROTATION_PAIRS = 64,   /* pairs processed at once */
+    ROTATION_RUN = 1 << 15 /* after this many pairs, angles are computed again, to bound the error */
 };
 
 typedef struct rotation {
@@ -20,8 +20,9 @@ typedef struct rotation {
     const char *x;
     char *out;
     double ratio, first_angle; /* the angle of pair i grows by first_angle * ratio^i per position */
-    int64_t offset, per_task;
-    int adjacent; /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
+    int64_t offset;
+    int64_t run, per_task; /* positions from one exact angle to the next, which results depend on; positions per task */
+    int adjacent;          /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
 } rotation;
 
 /* The cosines and sines of some pairs' angles at one position, and of the angles' increments per position. */
@@ -103,12 +104,10 @@ static void rotation_row(const rotation *r, const rotation_angles *t, int64_t fi
     }
 }
 
-static lw_status rotation_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
-    const rotation *r = argument;
+/* Rotates all rows at positions begin .. end - 1. */
+static void rotation_positions(const rotation *r, int64_t begin, int64_t end) {
     const lw_layout *l = r->layout;
     int32_t outer = l->ndim - 2;
-    int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, l->shape[outer]);
     int64_t pairs = l->shape[outer + 1] / 2, rows = layout_count(l, 0, outer);
     rotation_angles t = {0};
     for (int64_t first = 0; first < pairs; first += ROTATION_PAIRS) {
@@ -124,6 +123,15 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
             }
         }
     }
+}
+
+static lw_status rotation_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const rotation *r = argument;
+    int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, r->layout->shape[r->layout->ndim - 2]);
+    for (; begin < end; begin += r->run) {
+        rotation_positions(r, begin, min_int64(begin + r->run, end));
+    }
     return LW_OK;
 }
 
@@ -133,6 +141,7 @@ static lw_status rotation_run(lw_context *context, rotation *r) {
     if (at_each == 0 || positions == 0) {
         return LW_OK;
     }
-    r->per_task = divide_up(ROTATION_GRAIN, at_each);
+    r->run = divide_up(ROTATION_RUN, at_each);
+    r->per_task = items_per_task(context, positions, r->run);
     return run_tasks(context, divide_up(positions, r->per_task), rotation_task, r);
 }

@@ -20,7 +20,6 @@ enum {
     ROW_INPUTS = 3,
     ROW_ITEM = 4,         /* bytes per element */
     ROW_LINE = 16,        /* elements per cache line */
-    ROWS_GRAIN = 1 << 15, /* elements per task */
     ROW_MAX_CACHED = 4096 /* longer rows are not prefetched, because they may not fit in L1 or L2 */
 };
 
@@ -289,7 +288,7 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     if (all.count == 0 || all.length == 0) {
         return LW_OK;
     }
-    all.per_task = divide_up(ROWS_GRAIN, all.length);
+    all.per_task = items_per_task(context, all.count, 1);
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
 }
 

@@ -30,9 +30,8 @@ enum {
     SORT_SHORT = VF32_LANES >= 8 ? 128
     : VF32_LANES > 1             ? 64
                                  : 32,
-    SORT_CHUNK = 4096,    /* elements whose keys are computed together; a multiple of VF32_LANES */
-    SORT_BLOCK = 1 << 16, /* elements from one interruption point to the next (< 1 ms); a multiple of SORT_CHUNK */
-    SORT_GRAIN = 1 << 14  /* elements per task, when rows are short */
+    SORT_CHUNK = 4096,   /* elements whose keys are computed together; a multiple of VF32_LANES */
+    SORT_BLOCK = 1 << 16 /* elements from one interruption point to the next (< 1 ms); a multiple of SORT_CHUNK */
 };
 
 enum sort_elements { SORT_INT32, SORT_FLOAT32, SORT_BOOL };
@@ -471,7 +470,7 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     if (call.rows == 0 || call.row.count == 0) {
         return LW_OK;
     }
-    call.per_task = divide_up(SORT_GRAIN, call.row.length);
+    call.per_task = items_per_task(context, call.rows, 1);
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }
 

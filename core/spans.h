@@ -21,11 +21,11 @@ typedef struct spans {
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
     span_function *function;
-    int64_t total;
+    int64_t total, per_task;
     int streamed;
 } spans;
 
-enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS (random.h), so that rand wastes none */
+enum { SPAN_UNIT = 256 }; /* a task has a multiple of this many elements: RANDOM_WORDS, so that rand wastes none */
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
@@ -33,7 +33,7 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     const lw_layout *layout = all->layout;
     int32_t last = layout->ndim - 1;
     int64_t length = last < 0 ? 1 : layout->shape[last];
-    int64_t position = task * SPAN_GRAIN, end = min_int64(position + SPAN_GRAIN, all->total);
+    int64_t position = task * all->per_task, end = min_int64(position + all->per_task, all->total);
     int64_t at = position % length;
     PATH_IF(at > 0, "spans: a task begins within a row");
     layout_iterator it;
@@ -63,7 +63,8 @@ static lw_status run_spans(lw_context *context, const lw_layout *layout, const v
     if (layout->ndim == 1) {
         all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     }
-    int64_t tasks = divide_up(all.total, SPAN_GRAIN);
+    all.per_task = items_per_task(context, all.total, SPAN_UNIT);
+    int64_t tasks = divide_up(all.total, all.per_task);
     PATH_IF(in_order, "spans: in order");
     if (!in_order) {
         return run_tasks(context, tasks, spans_task, &all);

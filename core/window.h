@@ -11,10 +11,7 @@
 #include "layout_iterator.h"
 #include "strided.h"
 
-enum {
-    WINDOW_STRIP = 64,
-    WINDOW_GRAIN = 1 << 16 /* multiplications or comparisons per task */
-};
+enum { WINDOW_STRIP = 64 };
 
 /* Rounds up to whole vectors. */
 INLINE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; }

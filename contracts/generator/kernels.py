@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from .schema import Contract, Kernel, Parameter
 
-# Maximum elements per parallel task, by complexity; a task takes 10 to 30 us. Measured on Zen 5, 4 GHz, AVX2, 2026-11.
-GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
 LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
 
 
@@ -72,7 +70,6 @@ class Loop:
     parameters: tuple[tuple[str, str], ...]  # C name of the vector that holds a parameter in every lane; the value in C
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
-    grain: int
     is_short: bool  # cheap expression: the loop is unrolled, and large results are written with streaming stores
 
     @property
@@ -149,7 +146,6 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         parameters=tuple((f"{each.name}_lanes", _value(computed, i, each)) for i, each in parameters),
         computed=computed,
         lanes="VF64_LANES" if is_long else "VF32_LANES",
-        grain=GRAIN[contract.complexity],
         is_short=contract.is_short,
     )
 
@@ -194,7 +190,7 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
 #endif
 }}
 static const elementwise kernel_{name} = {{
-    body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {loop.grain}, {int(loop.is_short)}}};
+    body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {int(loop.is_short)}}};
 static lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                            const lw_scalar *parameters) {{
     return elementwise_run(&kernel_{name}, context, layout, inputs, outputs, parameters);

@@ -18,6 +18,7 @@ from .schema import Contract
 Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
 LANES = largest("VF32_LANES")
+SPANS = 4 * largest("SPAN_UNIT") + 9  # elements that runner.c divides into several tasks
 
 
 def cases(contract: Contract) -> Iterator[Case]:
@@ -56,13 +57,6 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
             yield _for_all(contract, other, whole), {}
         yield _for_all(contract, (3, *whole), (3, 1, row)), {}
         yield _for_all(contract, (whole[0], 1), (row,)), {}
-    if (contract.operation, dtype) not in (("where", "bool"), ("hypot", "float32")):
-        return
-    grain = 1 << 16  # elements per task for low and medium complexity: GRAIN in kernels.py
-    for row in (short, long + short):  # a task begins within a row
-        whole = (grain // row + 50, row)
-        for other in ((row,), (whole[0], 1)):
-            yield _for_all(contract, whole, other), {}
 
 
 def _cast(contract: Contract, dtype: str) -> Iterator[Row]:
@@ -73,7 +67,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("sum", "max", "var", "norm_l2", "vecdot", "argmax", "sum_compensated"):
         return
     block, columns, short = largest("REDUCE_BLOCK"), largest("REDUCE_MAX_COLUMNS"), largest("REDUCTION_SHORT")
-    chunk, grain = block * largest("REDUCTION_CHUNK"), largest("REDUCTION_GRAIN")
+    chunk = block * largest("REDUCTION_CHUNK")
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
     shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # columns are reduced
@@ -81,7 +75,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
-        shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
+        shapes += [((3, 40, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
         # Each shape is reduced in 3 chunks: long ones for a single output, shorter ones for nine adjacent outputs.
         shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]
@@ -101,7 +95,7 @@ def _rows(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], int]] = [((3, length), 1) for length in range(step - 1, step + LANES + 2)]
     shapes += [((2, chunk + 1), 1), ((2, 2 * block + 5), 1), ((chunk + 9, 3), 0)]
     if contract.operation in ("softmax", "layer_norm"):
-        shapes += [((2, largest("ROWS_GRAIN") // 400, 250), 2)]  # the second task begins in the middle of axis 1
+        shapes += [((2, 21, 250), 2)]  # the second task begins in the middle of axis 1
     first, *others = contract.inputs
     for shape, axis in shapes:
         for count in (0, len(others)) if others else (0,):
@@ -114,44 +108,42 @@ def _sort(contract: Contract, dtype: str) -> Iterator[Row]:
     for length in (*lengths, largest("SORT_CHUNK"), largest("SORT_CHUNK") + 1):
         for descending in (False, True):
             yield {"x": (2, length)}, {"axis": 1, "descending": descending}
-    yield {"x": (5, largest("SORT_GRAIN") // 4)}, {"axis": 1, "descending": False}
+    yield {"x": (5, 100)}, {"axis": 1, "descending": False}
     yield {"x": (largest("SORT_BLOCK") + 9,)}, {"axis": 0, "descending": True}
 
 
 def _search(contract: Contract, dtype: str) -> Iterator[Row]:
-    group, grain = largest("SEARCH_ELEMENTS"), largest("SPAN_GRAIN")
+    group = largest("SEARCH_ELEMENTS")
     for row in (0, 1, 2, 3, 7, 8, 1000):
         for count in (1, group - 1, group, group + 1):
             yield {"x1": (row,), "x2": (count,)}, {"side": "right" if row % 2 else "left"}
-    yield {"x1": (77,), "x2": (3, grain // 3 + 9)}, {}
+    yield {"x1": (77,), "x2": (3, SPANS)}, {}
 
 
 def _gather(contract: Contract, dtype: str) -> Iterator[Row]:
-    grain = largest("SPAN_GRAIN")
     if dtype not in ("bool", "float32"):
         return
     if contract.operation == "take":
-        yield {"x": (9, 5), "indices": (grain // 5 + 9,)}, {"axis": 0}
-        yield {"x": (2, 9), "indices": (grain // 2 + 9,)}, {"axis": 1}
-        yield {"x": (50,), "indices": (grain + 9,)}, {"axis": 0}
+        yield {"x": (9, 5), "indices": (SPANS // 5,)}, {"axis": 0}
+        yield {"x": (2, 9), "indices": (SPANS // 2,)}, {"axis": 1}
+        yield {"x": (50,), "indices": (SPANS,)}, {"axis": 0}
     if contract.operation == "take_along_axis":
-        yield {"x": (9, 50), "indices": (grain // 50 + 9, 50)}, {"axis": 0}
+        yield {"x": (9, 50), "indices": (SPANS // 50, 50)}, {"axis": 0}
 
 
 def _creation(contract: Contract, dtype: str) -> Iterator[Row]:
-    grain = largest("SPAN_GRAIN")
     if contract.operation in ("rand", "randn"):
-        yield {}, {"shape": (3, grain // 2), "seed": 5, "offset": 1}
+        yield {}, {"shape": (3, SPANS // 2), "seed": 5, "offset": 1}
     if contract.operation == "full" and dtype in ("bool", "int32"):
-        yield {}, {"shape": (3, grain // 2), "fill_value": 1}
-        yield {}, {"shape": (3 * grain // 2,), "fill_value": 1}
+        yield {}, {"shape": (3, SPANS // 2), "fill_value": 1}
+        yield {}, {"shape": (3 * SPANS // 2,), "fill_value": 1}
 
 
 def _rotation(contract: Contract, dtype: str) -> Iterator[Row]:
-    grain, pairs = largest("ROTATION_GRAIN"), largest("ROTATION_PAIRS")
+    pairs, run = largest("ROTATION_PAIRS"), largest("ROTATION_RUN")
     width = 2 * pairs + 2
-    for tasks, parameters in ((2, {"pairs": "split", "offset": 1000}), (3, {"offset": 7})):
-        yield {"x": ((2 * tasks - 1) * grain // width, width)}, parameters
+    for parameters in ({"pairs": "split", "offset": 1000}, {"offset": 7}):
+        yield {"x": (3 * run // width, width)}, parameters
     for each in (2 * pairs, 4 * pairs + 2 * LANES + 2):
         yield {"x": (3, each)}, {}
         yield {"x": (3, each)}, {"pairs": "split"}
@@ -195,8 +187,8 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
     yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
     yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}
-    # Two blocks of output channels: tasks share the packed patches of the image.
-    yield {"x": (1, 5, 14, 14), "weight": (largest("GEMM_MC") + 9, 5, 3, 3)}, {"padding": 1}
+    # Two blocks of output channels: tasks share the packed patches of the image, and several tasks pack them.
+    yield {"x": (1, 16, 14, 14), "weight": (largest("GEMM_MC") + 9, 16, 3, 3)}, {"padding": 1}
     yield {"x": (20, 8, 12, 12), "weight": (8, 8, 3, 3)}, {"padding": 1}  # several tasks
 
 

@@ -74,6 +74,8 @@ struct lw_context {
     int64_t bad_index;  /* the index that is out of range, if the status is LW_BAD_INDEX */
     char message[128];  /* what the device reported, if the status is LW_DEVICE_ERROR */
     size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables them */
+    int64_t threads;    /* how many threads may run tasks at once; 0 counts as 1 */
+    int64_t tasks;      /* how many tasks of about equal work the call should be divided into; 0 counts as 1 */
 };
 
 /* Where the elements of each operand are in memory. Inputs are numbered before outputs. Strides are in bytes, may be

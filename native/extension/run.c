@@ -21,10 +21,13 @@ enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 /* The time to read or write a byte of an operand in the cache: an addition of float32 takes 0.13 ns for 12 bytes. */
 static const double NANOSECONDS_PER_BYTE = 0.011;
 
+/* The most that a task should take, which bounds how long the last thread works alone, and the most that it may take
+ * without a check for Ctrl-C. Starting a task takes about 0.1 us. */
+static const double NANOSECONDS_OF_A_TASK = 20000, NANOSECONDS_WITHOUT_CHECK = 1e6;
+
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
     int64_t next_check;
-    int threads; /* at most this many threads share the work */
 } host;
 
 static int interrupted(void *of) {
@@ -63,28 +66,21 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
-/* The least work of a thread: with less, another thread costs more than it saves. The table has the microseconds that a
- * call takes on one thread (1) and on two (2), where the second thread was awake before the call or was asleep (two
- * Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
- *
- *                       awake         asleep
- *                         1     2       1     2
- *   x + y of 128 K      16.8   9.7    20    30
- *   x + y of 256 K      35    19      37    53
- *   exp of 256 K        50    28      52    54
- *   exp of 512 K                     100    78
- *   192 x 192 matmul   129   146
- *   256 x 256 matmul   304   171 */
-static const double NANOSECONDS_FOR_A_THREAD = 17000;
+/* The least work of a thread in nanoseconds: with less, another thread costs more than it saves. A thread that still
+ * spins after the call before begins within 1 us; one that sleeps has to be woken, in 5 to 50 us (Intel Xeon, 16 cores
+ * of a virtual machine, 2026-11). */
+static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
+static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 17000;
 
 static int threads_for(double nanoseconds) {
-    double worth = nanoseconds / NANOSECONDS_FOR_A_THREAD;
+    double least = lw_ready_workers() ? NANOSECONDS_FOR_A_READY_THREAD : NANOSECONDS_FOR_A_SLEEPING_THREAD;
+    double worth = nanoseconds / least;
     int threads = worth >= 2 ? lw_threads() : 1;
     return worth < threads ? (int)worth : threads;
 }
 
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    return lw_share_tasks(context, ((host *)context->host)->threads, count, task, argument, interrupted);
+    return lw_share_tasks(context, (int)context->threads, count, task, argument, interrupted);
 }
 
 /* lanewise/threads.py checks the number before it calls this function; the check here is for other callers. */
@@ -111,6 +107,13 @@ PyMethodDef lw_thread_functions[] = {
 };
 
 #endif
+
+/* Returns into how many tasks a call is divided: the same number for each thread, and short ones, so that a thread
+ * that loses its processor does not delay the others for long. */
+static int64_t tasks_for(double nanoseconds, int64_t threads) {
+    double most = threads > 1 ? NANOSECONDS_OF_A_TASK : NANOSECONDS_WITHOUT_CHECK;
+    return threads * (1 + (int64_t)(nanoseconds / (most * (double)threads)));
+}
 
 /* Allocates scratch. If memory runs out, frees all cached blocks and retries. The GIL guards the cache of storages, so
  * a thread that does not hold the GIL acquires it first. */
@@ -171,20 +174,22 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
         return lw_refuse(LW_BACKEND_ERROR, "expected a backend with a kernel for these dtypes, got %s",
                          lw_backend_name(backend));
     }
-    host host = {NULL, 0, 1};
+    host host = {NULL, 0};
     lw_context context; /* `message` and `bad_index` stay uninitialized until a kernel sets them */
     context.run = run_tasks;
     context.allocate = allocate;
     context.release = release;
     context.host = &host;
     context.stream = NULL;
+    context.threads = context.tasks = 1;
     context.cache_bytes = 0; /* 0 disables streaming stores, which help only large results; long runs set it below */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (nanoseconds < NANOSECONDS_WITHOUT_GIL) {
         status = kernel(&context, layout, inputs, outputs, parameters);
     } else {
-        host.threads = threads_for(nanoseconds);
+        context.threads = threads_for(nanoseconds);
+        context.tasks = tasks_for(nanoseconds, context.threads);
         context.cache_bytes = cache_bytes();
         host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();

@@ -28,6 +28,8 @@ class Context(ctypes.Structure):
         ("bad_index", ctypes.c_int64),
         ("message", ctypes.c_char * 128),
         ("cache_bytes", ctypes.c_size_t),
+        ("threads", ctypes.c_int64),
+        ("tasks", ctypes.c_int64),
     )
 
 

@@ -139,27 +139,27 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
     return status;
 }
 
-/* What the caller of a kernel, its host, offers: whether it runs tasks (if not, the kernel runs them in order), whether
- * it has scratch memory, and the size of the cache. Results larger than the cache use streaming stores: a size of 1
- * enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
+/* What the caller of a kernel, its host, offers: into how many tasks it divides calls (1: the kernel runs all in
+ * order), whether it has scratch memory, and the size of the cache. Results larger than the cache use streaming stores:
+ * a size of 1 enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
 typedef struct {
     const char *name;
-    int runs_tasks, has_memory;
+    int tasks, has_memory;
     size_t cache_bytes;
 } host;
 
 enum { PLAIN, BACKWARDS, STREAMING, WITHOUT_MEMORY, HOSTS };
 static const host hosts[HOSTS] = {
-    [PLAIN] = {"", 0, 1, 0},
-    [BACKWARDS] = {" (tasks last to first)", 1, 1, 0},
-    [STREAMING] = {" (streamed)", 1, 1, 1},
-    [WITHOUT_MEMORY] = {" (without memory)", 0, 0, 0},
+    [PLAIN] = {"", 1, 1, 0},
+    [BACKWARDS] = {" (tasks last to first)", 5, 1, 0},
+    [STREAMING] = {" (streamed)", 5, 1, 1},
+    [WITHOUT_MEMORY] = {" (without memory)", 1, 0, 0},
 };
 static int counts_paths; /* whether --paths is given */
 
 static lw_context context_of(const host *by) {
-    lw_context context = {.cache_bytes = by->cache_bytes};
-    context.run = by->runs_tasks ? run_backwards : NULL;
+    lw_context context = {.cache_bytes = by->cache_bytes, .threads = by->tasks, .tasks = by->tasks};
+    context.run = by->tasks > 1 ? run_backwards : NULL;
     context.allocate = by->has_memory ? allocate : NULL;
     context.release = by->has_memory ? release : NULL;
     return context;
@@ -235,8 +235,8 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
 }
 
 /* Runs a case again with each other entry of hosts, and with each further memory layout of the operands that the file
- * has. With BACKWARDS and STREAMING, only the order of tasks and the kind of stores (ordinary or streaming) differ, so
- * the bits must be the same. */
+ * has. With BACKWARDS and STREAMING, only the division into tasks, their order and the kind of stores (ordinary or
+ * streaming) differ, so the bits must be the same. */
 static int run_variants(const test_case *c, reader *r, const void *layout, size_t layout_bytes,
                         const lw_scalar *scalars, size_t scalar_count, placed *operands, const uint8_t *first) {
     size_t bytes = c->expected.count * item_size[c->dtype];

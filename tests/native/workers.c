@@ -15,6 +15,8 @@ static int agree(const lw_context *a, const lw_context *b) {
         size_t start, bytes;
     } own[] = {{offsetof(lw_context, run), sizeof a->run},
                {offsetof(lw_context, host), sizeof a->host},
+               {offsetof(lw_context, threads), sizeof a->threads},
+               {offsetof(lw_context, tasks), sizeof a->tasks},
                {offsetof(lw_context, bad_index), sizeof a->bad_index},
                {offsetof(lw_context, message), sizeof a->message}};
     for (size_t i = 0; i < sizeof *a; i++) {

@@ -87,6 +87,7 @@ class Context:
             self.pointer.allocate, self.pointer.release = self._callbacks[:2]
         if tasks:
             self.pointer.run = self._callbacks[2]
+            self.pointer.threads, self.pointer.tasks = 4, 7
 
     def _new(self) -> Any:
         return ffi.new("lw_context *")
