@@ -213,6 +213,35 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
     return sizes;
 }
 
+/* How a product that is not skinny is computed: sizes, and the floats of scratch for panels of A and of B. */
+typedef struct gemm_plan {
+    gemm_sizes sizes;
+    int shares_b; /* several blocks of rows use the same panels of B */
+    int64_t a_size, b_size;
+} gemm_plan;
+
+static gemm_plan gemm_make_plan(const gemm *g) {
+    gemm_plan plan = {.sizes = gemm_choose_sizes(g)};
+    gemm_sizes *sizes = &plan.sizes;
+    plan.shares_b = g->m > sizes->block;
+    if (!plan.shares_b) {
+        sizes->columns = g->n;
+    }
+    int64_t a_rows = sizes->is_narrow ? GEMM_MR : divide_up(min_int64(g->m, sizes->rows), GEMM_MR) * GEMM_MR;
+    int64_t b_columns = plan.shares_b ? divide_up(min_int64(g->n, sizes->columns), GEMM_NR) * GEMM_NR : 0;
+    plan.a_size = divide_up(a_rows * sizes->depth, 16) * 16; /* multiples of 64 bytes */
+    plan.b_size = divide_up(b_columns * sizes->depth, 16) * 16;
+    return plan;
+}
+
+static lw_status gemm_with_plan(lw_context *context, const gemm *g, const gemm_plan *plan, float *scratch) {
+    PATH_IF(plan->shares_b, "gemm: packed, tasks share B");
+    PATH_IF(!plan->shares_b, "gemm: packed, each task packs B");
+    return gemm_packed(context, g, plan->sizes, scratch, plan->shares_b ? scratch + plan->a_size : NULL);
+}
+
+#include "gemm_grid.h"
+
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
     gemm g;
     if (whole->m == 0 || whole->n == 0) {
@@ -224,23 +253,26 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int transpose = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = transpose ? gemm_transposed(whole) : *whole;
     PATH_IF(transpose, "gemm: transposed");
-    gemm_sizes sizes = gemm_choose_sizes(&g);
     int is_skinny = gemm_is_skinny(&g);
-    int shares_b = g.m > sizes.block; /* several blocks of rows use the same panels of B */
-    if (!shares_b) {
-        sizes.columns = g.n;
+    int64_t tasks = is_skinny || !GEMM_HAS_GRID ? 1 : grid_tasks(context, &g);
+    grid grid = {.g = &g};
+    gemm_plan plan = {0};
+    int64_t size = 0;
+    if (is_skinny) {
+        size = skinny_scratch_floats(&g);
+    } else if (tasks > 1) {
+        size = grid_choose(&grid, tasks);
+    } else {
+        plan = gemm_make_plan(&g);
+        size = plan.a_size + plan.b_size;
     }
-    int64_t a_rows = sizes.is_narrow ? GEMM_MR : divide_up(min_int64(g.m, sizes.rows), GEMM_MR) * GEMM_MR;
-    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* a multiple of 64 bytes, so that b is aligned too */
-    int64_t b_size = shares_b ? divide_up(min_int64(g.n, sizes.columns), GEMM_NR) * GEMM_NR * sizes.depth : 0;
-    int64_t size = is_skinny ? skinny_scratch_floats(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
     if (scratch) {
         PATH_IF(is_skinny, "gemm: skinny");
-        PATH_IF(!is_skinny && shares_b, "gemm: packed, tasks share B");
-        PATH_IF(!is_skinny && !shares_b, "gemm: packed, each task packs B");
-        lw_status status = is_skinny ? gemm_skinny(context, &g, scratch)
-                                     : gemm_packed(context, &g, sizes, scratch, shares_b ? scratch + a_size : NULL);
+        grid.scratch = scratch;
+        lw_status status = is_skinny   ? gemm_skinny(context, &g, scratch)
+                           : tasks > 1 ? gemm_by_grid(context, &grid)
+                                       : gemm_with_plan(context, &g, &plan, scratch);
         if (context->release) {
             context->release(context, scratch);
         }

@@ -40,6 +40,12 @@ enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 384, GEMM_M
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 64 };
 #endif
 
+#if defined __wasm__
+enum { GEMM_HAS_GRID = 0 }; /* WebAssembly has one thread */
+#else
+enum { GEMM_HAS_GRID = 1 };
+#endif
+
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 3 MB of L3 */

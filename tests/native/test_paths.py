@@ -23,6 +23,7 @@ from native.targets import TARGETS, host
 NEVER = {
     "eigen_rotate_task: several": "needs over 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
     "eigen_rows_task: several": "errors of results this large exceed the tolerance; tests/sweep/test_tasks.py tests it",
+    "grid_task: one": "a grid has a block for each of several threads",
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "spans: in order": "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
 }

@@ -1,0 +1,82 @@
+/* Products that several threads compute without waiting for each other: C is divided into a grid of blocks, and each
+ * task packs what its block needs, though other tasks pack the same panels.
+ *
+ * Packing once and sharing the panels would mean less work, but two jobs for each block of k, and every panel would
+ * come from the cache of the core that packed it. Here, cores read the operands, which stay in their own caches from
+ * one call to the next. For large products, where packing is shared by so much work that neither matters, gemm_packed()
+ * is as fast and its tasks can be interrupted. Included by gemm.c. */
+#pragma once
+
+enum {
+    GRID_MAX_WORK = 1 << 25, /* multiply-adds of a task; with more, tasks that share panels are as fast */
+    GRID_PACKING = 8         /* packing an element takes as long as this many multiply-adds */
+};
+
+typedef struct grid {
+    const gemm *g;
+    int64_t rows, columns, across, count; /* of a block; blocks in a row of blocks; blocks */
+    int64_t size;                         /* floats of scratch per task */
+    float *scratch;
+} grid;
+
+/* Returns how many tasks a grid should have: 1 if it would not be faster, or if C has less than a tile for each. */
+static int64_t grid_tasks(const lw_context *context, const gemm *g) {
+    double work = gemm_work(g), threads = (double)context->threads, tiles = (double)(GEMM_MR * GEMM_NR) * threads;
+    int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= threads * GRID_MAX_WORK && !g->pack_b;
+    return pays && (double)g->m * (double)g->n >= tiles ? context->threads : 1;
+}
+
+static int64_t grid_extent(int64_t extent, int64_t blocks, int64_t unit) {
+    return divide_up(divide_up(extent, unit), blocks) * unit;
+}
+
+/* Returns block `task` as a product of its own. */
+static gemm grid_block(const grid *grid, int64_t task) {
+    gemm block = *grid->g;
+    int64_t i = task / grid->across * grid->rows, j = task % grid->across * grid->columns;
+    block.m = min_int64(block.m - i, grid->rows);
+    block.n = min_int64(block.n - j, grid->columns);
+    block.a += i * block.a_row;
+    block.b += j * block.b_column;
+    block.c += i * block.c_row + j * block.c_column;
+    if (block.bias) {
+        block.bias += i * block.bias_row + j * block.bias_column;
+    }
+    return block;
+}
+
+/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time, and returns how many floats of
+ * scratch all of them need. */
+static int64_t grid_choose(grid *grid, int64_t tasks) {
+    const gemm *g = grid->g;
+    int64_t least = INT64_MAX;
+    for (int64_t down = 1; down <= tasks; down++) {
+        int64_t rows = grid_extent(g->m, down, GEMM_MR), columns = grid_extent(g->n, tasks / down, GEMM_NR);
+        int64_t time = rows * columns + GRID_PACKING * (rows + columns); /* for each step along k */
+        if (time < least) {
+            least = time;
+            grid->rows = rows;
+            grid->columns = columns;
+        }
+    }
+    grid->across = divide_up(g->n, grid->columns);
+    grid->count = grid->across * divide_up(g->m, grid->rows);
+    gemm first = grid_block(grid, 0); /* no other block is larger */
+    gemm_plan plan = gemm_make_plan(&first);
+    grid->size = plan.a_size + plan.b_size;
+    return grid->count * grid->size;
+}
+
+static lw_status grid_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const grid *grid = argument;
+    gemm block = grid_block(grid, task);
+    gemm_plan plan = gemm_make_plan(&block);
+    lw_context serial = {0};
+    PATH_IF(task > 0, "gemm: grid");
+    return gemm_with_plan(&serial, &block, &plan, grid->scratch + task * grid->size);
+}
+
+static lw_status gemm_by_grid(lw_context *context, const grid *grid) {
+    return run_tasks(context, grid->count, grid_task, grid);
+}
