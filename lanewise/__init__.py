@@ -8,7 +8,8 @@ Tensor([22., 32.])
 Operations are functions of the extension lanewise._ext; those written in Python go through lanewise.dispatch.
 help(lw.add) shows the text of an operation's contract. This file imports or defines all other public names, gives the
 extension its Python callbacks, and applies the settings: CPU backend (calibrate(), LANEWISE_BACKEND,
-LANEWISE_FORCE_CPU), number of threads (LANEWISE_NUM_THREADS) and size of the memory cache (LANEWISE_CACHE_LIMIT).
+LANEWISE_FORCE_CPU), number of threads (LANEWISE_NUM_THREADS), how long they spin (LANEWISE_SPIN_US) and size of the
+memory cache (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math

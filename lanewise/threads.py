@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from lanewise import _ext
 from lanewise.arguments import to_int
 from lanewise.errors import ArgumentError, describe, named
 
 __all__ = ["get_num_threads", "initialize", "set_num_threads"]
+
+MAX_SPIN = 1_000_000  # microseconds
 
 
 @named("set_num_threads")
@@ -35,12 +38,18 @@ def get_num_threads() -> int:
     return number
 
 
-@named("LANEWISE_NUM_THREADS")
 def initialize() -> None:
-    """Reads LANEWISE_NUM_THREADS when lanewise is imported."""
-    text = os.environ.get("LANEWISE_NUM_THREADS", "").strip()
+    """Reads LANEWISE_NUM_THREADS and LANEWISE_SPIN_US when lanewise is imported."""
+    _read("LANEWISE_NUM_THREADS", _set)
+    _read("LANEWISE_SPIN_US", _set_spin)
+
+
+def _read(variable: str, setter: Callable[[int | str], None]) -> None:
+    """Passes the value of an environment variable to `setter`, as an int if it is one."""
+    text = os.environ.get(variable, "").strip()
     if text:
-        _set(int(text) if text.isdecimal() and len(text) < 20 else text)  # int() fails for thousands of digits
+        # int() fails for thousands of digits
+        named(variable)(setter)(int(text) if text.isdecimal() and len(text) < 20 else text)
 
 
 def _set(number: int | str) -> None:
@@ -50,3 +59,10 @@ def _set(number: int | str) -> None:
         raise ArgumentError(f"expected {expected}, got {describe(number)}")
     if maximum > 1:
         _ext.set_num_threads(number)
+
+
+def _set_spin(microseconds: int | str) -> None:
+    if isinstance(microseconds, str) or not 0 <= microseconds <= MAX_SPIN:
+        raise ArgumentError(f"expected microseconds from 0 to {MAX_SPIN}, got {describe(microseconds)}")
+    if hasattr(_ext, "set_spin"):  # WebAssembly has one thread
+        _ext.set_spin(microseconds)

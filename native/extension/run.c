@@ -100,9 +100,21 @@ static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(lw_threads());
 }
 
+/* Sets for how many microseconds threads spin, from 0 to LW_MAX_SPIN. lanewise/threads.py checks the number, too. */
+static PyObject *set_spin(PyObject *module, PyObject *number) {
+    (void)module;
+    Py_ssize_t microseconds = PyNumber_AsSsize_t(number, NULL);
+    if (microseconds < 0 || microseconds > LW_MAX_SPIN) {
+        return lw_raise(LW_ARGUMENT_ERROR, "expected microseconds from 0 to %d, got %zd", LW_MAX_SPIN, microseconds);
+    }
+    lw_set_spin((int)microseconds);
+    return Py_NewRef(Py_None);
+}
+
 PyMethodDef lw_thread_functions[] = {
     {"set_num_threads", set_num_threads, METH_O, NULL},
     {"get_num_threads", get_num_threads, METH_NOARGS, NULL},
+    {"set_spin", set_spin, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -386,6 +386,7 @@ def functions() -> dict[str, list[Any]]:
         "set_cache_limit": [(limit,), ("text",), (2**70,)],
         "set_num_threads": [(threads,), (0,), ("text",), (2**70,)],
         "get_num_threads": [()],
+        "set_spin": [(50,), (-1,), ("text",), (2**70,)],
         "Tensor": [(), ([1, 2],)],
     }
 

@@ -18,10 +18,12 @@ def number():
     lw.set_num_threads(before)
 
 
-def imported(value: str | None, program: str = "print(lw.get_num_threads())") -> subprocess.CompletedProcess[str]:
-    environment = {name: text for name, text in os.environ.items() if name != "LANEWISE_NUM_THREADS"}
+def imported(
+    value: str | None, program: str = "print(lw.get_num_threads())", variable: str = "LANEWISE_NUM_THREADS"
+) -> subprocess.CompletedProcess[str]:
+    environment = {name: text for name, text in os.environ.items() if name != variable}
     if value is not None:
-        environment["LANEWISE_NUM_THREADS"] = value
+        environment[variable] = value
     command = [sys.executable, "-c", f"import lanewise as lw; {program}"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
@@ -72,6 +74,18 @@ def test_a_malformed_environment_is_named(value):
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("lanewise.errors.ArgumentError: LANEWISE_NUM_THREADS: expected ")
     assert "a number of threads from 1 to 1024" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["0", " 50 ", "1000000"])
+def test_the_environment_sets_how_long_threads_spin(value):
+    assert imported(value, "print(lw.sum(lw.ones(1_000_000)).item())", "LANEWISE_SPIN_US").stdout == "1000000.0\n"
+
+
+@pytest.mark.parametrize("value", ["-1", "soon", "1.5", "1000001", "9" * 5000])
+def test_a_malformed_time_to_spin_is_named(value):
+    done = imported(value, variable="LANEWISE_SPIN_US")
+    assert done.returncode == 1
+    assert "ArgumentError: LANEWISE_SPIN_US: expected microseconds from 0 to 1000000, got " in done.stderr
 
 
 def test_the_summary_shows_the_number(capsys):
