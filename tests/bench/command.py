@@ -103,6 +103,10 @@ def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[
         from tests.bench.wgpu import command as wgpu
 
         return wgpu.run, words
+    if words and all(word.startswith("threads") for word in words):
+        from tests.bench import many_threads
+
+        return many_threads.run, words
     from tests.bench.cpu import command as cpu
 
     return cpu.run, words

@@ -61,6 +61,7 @@ class Measured:
     flops: int | None = None  # operations, or in rows in TB/s the bytes that are moved
     absent: frozenset[str] = frozenset()  # peers that were not measured, although they may have the operation
     judged: bool = True  # False if the goal is for a backend that this machine lacks
+    tails: Mapping[str, float] = field(default_factory=dict)  # 90th percentiles, ours first; empty if not judged
 
     def of_limit(self) -> float | None:
         """Returns the speed as a share of the machine's limit, or None if the limit was not measured."""
@@ -121,7 +122,27 @@ class OfLimit:
         return f"{self.share:.0%} of the limit"
 
 
-Bars = tuple[Reach | Against | OfLimit, ...]
+@dataclass(frozen=True)
+class Steady:
+    """A bar (threshold): the 90th percentile of the times is at most twice their median, or 1.2 times the peer's."""
+
+    peer: str
+    of_median: float = 2.0
+    of_peer: float = 1.2
+
+    def reached(self, measured: Measured, unit: str) -> float | None:
+        """Returns how much of the bar was reached: at least 1 if it holds, None if percentiles were not measured."""
+        if not measured.tails:
+            return None
+        allowed = max(self.of_median * measured.median, self.of_peer * measured.tails.get(self.peer, 0.0))
+        return allowed / next(iter(measured.tails.values()))
+
+    def text(self, unit: str) -> str:
+        """Returns the bar as text."""
+        return "steady"
+
+
+Bars = tuple[Reach | Against | OfLimit | Steady, ...]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""The performance goals on many threads: `python -m tests.bench --goals threads`.
+
+Each row is a call on a number of threads, next to PyTorch on as many, in one process. Rounds alternate between the two.
+A round begins with a pause, because the threads of PyTorch's pool spin for some milliseconds after a call and would
+take processors away from ours, and with a few calls that are not timed. Rows show medians, because minima would hide
+what a caller notices on many threads: calls that wait for a thread.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import lanewise as lw
+from lanewise.timing import Contestant
+from tests.bench import check, goals, machine, runner
+from tests.bench.goal_report import Row, Table, places, publish
+from tests.bench.goals import MICROSECONDS, Against, Goal, Measured, Steady, Work
+from tests.bench.peers import missing, open_peer
+from tests.bench.settings import Settings
+
+__all__ = ["goals_of", "run"]
+
+OPTIONS = ("--goals",)  # as in cpu/command.py; the goals' names tell the tables apart
+OURS, THEIRS = "lanewise", "torch"
+NUMBERS = (1, 2, 4, 8, 16)
+PAUSE_SECONDS = 0.03
+UNTIMED, TIMED = 5, 20  # calls of a round
+
+# Names, work and how many times as fast as PyTorch each row aims to be; every firm goal is to be as fast.
+WORKS: Sequence[tuple[str, Work, float]] = (
+    ("matmul 256", Work("matmul", (256,)), 1.3),
+    ("matmul 512", Work("matmul", (512,)), 1.3),
+    ("matmul 1024", Work("matmul", (1024,)), 1.3),
+    ("exp 256K", Work("exp", (1 << 18,)), 1.1),
+    ("add 1M", Work("add", (1 << 20,)), 1.1),
+    ("sum 1M", Work("sum", (1 << 20,)), 1.3),
+    ("conv2d 3x3, 8 x 64 x 56 x 56", Work("conv2d", (8, 64, 56, 56)), 1.3),
+)
+
+
+def goals_of(number: int) -> list[Goal]:
+    """Returns the goals for a number of threads."""
+    return [
+        Goal(
+            f"threads {number}: {name}",
+            MICROSECONDS,
+            (Against((THEIRS,), 1), Steady(THEIRS)),
+            (Against((THEIRS,), aim), Steady(THEIRS)),
+            work,
+        )
+        for name, work, aim in WORKS
+    ]
+
+
+def run(names: Sequence[str], settings: Settings) -> int:
+    """Measures and reports the goals whose names begin with one of `names`. Returns the exit status."""
+    numbers = {goal.name: number for number in NUMBERS if number <= machine.cores() for goal in goals_of(number)}
+    chosen = goals.find([goal for number in dict.fromkeys(numbers.values()) for goal in goals_of(number)], names)
+    marked = places(settings.documents, OPTIONS, chosen)
+    why_not = missing(THEIRS)
+    absent = {THEIRS: why_not} if why_not else {}
+    rows = []
+    for goal in chosen:
+        print(goal.name, file=sys.stderr, flush=True)
+        rows.append(_row(goal, numbers[goal.name], settings.repeats, absent))
+    peers = [] if absent else [open_peer(THEIRS, 1).settings]
+    about = {"peers": peers, "absent": absent}
+    heading = _heading(peers, absent)
+    if not settings.as_json:
+        print("\n".join([*heading, ""]))
+    return publish(Table(rows, [] if absent else [THEIRS], heading, about, machine.short_cpu_name()), settings, marked)
+
+
+def _row(goal: Goal, number: int, rounds: int, absent: Mapping[str, str]) -> Row:
+    assert goal.work is not None
+    case = goal.work.case()
+    before = lw.get_num_threads()
+    lw.set_num_threads(number)
+    try:
+        ready = [runner.backend_ready(case, str(lw.ones(1).backend))]
+        if not absent:
+            ready.append(runner.peer_ready(case, open_peer(THEIRS, number)))
+        wrong, _ = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
+        names = [OURS, THEIRS][: len(ready)]
+        times = _in_turn([each.contestant for each in ready], rounds)
+    finally:
+        lw.set_num_threads(before)
+    medians = {name: statistics.median(each) for name, each in zip(names, times, strict=True)}
+    tails = {name: statistics.quantiles(each, n=10)[-1] for name, each in zip(names, times, strict=True)}
+    measured = Measured(
+        medians[OURS],
+        medians[OURS],
+        {name: value for name, value in medians.items() if name != OURS},
+        absent=frozenset(absent),
+        tails=tails,
+    )
+    notes = [f"{name} is WRONG ({how})" for name, how in wrong.items()]
+    return Row(goal, measured, tuple(notes), {"wrong": dict(wrong), "times_ns": dict(zip(names, times, strict=True))})
+
+
+def _in_turn(contestants: Sequence[Contestant], rounds: int) -> list[list[int]]:
+    """Returns the nanoseconds of every timed call of each contestant."""
+    loops: list[Callable[[], object]] = [partial(each.loop(keep=False), 1) for each in contestants]
+    times: list[list[int]] = [[] for _ in contestants]
+    for _ in range(rounds):
+        for contestant, loop, taken in zip(contestants, loops, times, strict=True):
+            time.sleep(PAUSE_SECONDS)
+            with contestant.context():
+                for _ in range(UNTIMED):
+                    loop()
+                for _ in range(TIMED):
+                    start = time.perf_counter_ns()
+                    loop()
+                    taken.append(time.perf_counter_ns() - start)
+    return times
+
+
+def _heading(peers: Sequence[str], absent: Mapping[str, str]) -> list[str]:
+    facts = machine.facts()
+    return [
+        f"{machine.today()}; {facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {facts['system']}",
+        "; ".join([f"lanewise {facts['lanewise']}, Python {facts['python']}", *peers]),
+        *(f"absent: {name} ({why})" for name, why in absent.items()),
+        "figures are medians; a steady row's 90th percentile is at most twice its median, or 1.2 times PyTorch's",
+    ]
