@@ -1,4 +1,4 @@
-/* Reads a clock. */
+/* Reads the system's clocks. */
 #if !defined(_WIN32) && !defined(__wasm__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif

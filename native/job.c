@@ -1,7 +1,7 @@
 /* Runs the tasks of a job. They are divided into one range per thread. A thread starts with the range of its number, so
  * that successive jobs find their data in the cache of the same core. It then helps with the other ranges, one task at
- * a time, so that a slow core, or one that is shared, does not delay the others. On two Zen 4 cores without a shared
- * cache, a matrix product is a third faster this way than with one range for all threads. */
+ * a time, so that a core that is slow or shared does not delay the others. On two Zen 4 cores without a shared cache, a
+ * matrix product is a third faster this way than with one range for all threads. */
 #include "job.h"
 #include <string.h>
 
@@ -47,8 +47,8 @@ static void record_failure(lw_job *job, int64_t index, lw_status status, const l
     lw_unlock(&job->mutex);
 }
 
-/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`. That thread records an
- * interruption in `failed`, where the workers see it. */
+/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`; it records an interruption in
+ * `failed`, where the workers see it. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
         record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
@@ -70,8 +70,8 @@ static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, c
     return LW_OK;
 }
 
-/* Returns whether the range has tasks that no thread has started. Reading is cheaper than claiming: the cache lines of
- * several ranges are fetched at once. */
+/* Returns whether the range has tasks that no thread has started. Checking this before claiming a task is cheaper for
+ * ranges that are used up: unlike claims, plain reads of several ranges overlap. */
 static int has_tasks(lw_range *range) { return atomic_load_explicit(&range->next, memory_order_relaxed) < range->end; }
 
 /* Runs tasks of one range until none is left, a task with a lower index has failed, or the job is interrupted. */

@@ -24,14 +24,14 @@ typedef struct lw_job {
     /* The lowest index of a failed task; the number of tasks if none failed; -1 after an interruption. Tasks with a
      * higher index are skipped. */
     _Atomic int64_t failed;
-    int is_abandoned; /* this is the child of a fork(), and the workers stayed in the parent */
+    int is_abandoned; /* set in the child of a fork(), where the workers are missing */
     lw_mutex mutex;   /* guards the fields below */
     lw_status status;
     int64_t bad_index;
     char message[sizeof(((lw_context *)NULL)->message)];
 } lw_job;
 
-/* Divides the tasks into one range for each of `threads` threads. */
+/* Initializes a job, and divides its tasks into one range for each of `threads` threads, at most LW_MAX_RANGES. */
 void lw_job_init(lw_job *job, const lw_context *context, int threads, int64_t count, lw_task *task,
                  const void *argument);
 
@@ -39,8 +39,8 @@ void lw_job_init(lw_job *job, const lw_context *context, int threads, int64_t co
  * the other ranges. `interrupted` is NULL on workers, which then have no context.host either. */
 void lw_job_work(lw_job *job, int number, lw_interrupted *interrupted);
 
-/* In the child of a fork() that the calling thread of the job called: records that tasks are lost. */
+/* Records that tasks are lost, in the child of a fork() while the job had workers. */
 void lw_job_abandon(lw_job *job);
 
-/* Returns the status of the job when all its threads have left it, and copies the details of a failure. */
+/* Returns the status of a job that all threads have left, and copies the details of a failure to `context`. */
 lw_status lw_job_status(const lw_job *job, lw_context *context);

@@ -1,4 +1,4 @@
-/* Mutexes and condition variables of the operating system, and a pause for spin loops. */
+/* The operating system's mutexes and condition variables, and a pause for spin loops. */
 #pragma once
 
 #include <stddef.h>
@@ -44,6 +44,6 @@ static inline void lw_pause(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("isb"); /* the instruction yield does nothing on most processors */
+    __asm__ volatile("isb"); /* not yield, which is a no-op on most processors */
 #endif
 }

@@ -1,4 +1,4 @@
-/* Starts threads of the operating system. */
+/* Starts operating-system threads. */
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -8,7 +8,7 @@
 
 enum { STACK_BYTES = 2 << 20 }; /* kernels use up to 100 KB; the default stacks of macOS and musl are small */
 
-/* What a thread is to do. Allocated, because the thread may begin after lw_start_thread() has returned. */
+/* What a thread runs. On the heap, because the thread may begin after lw_start_thread() has returned. */
 typedef struct {
     void (*run)(int);
     int number;
@@ -61,7 +61,7 @@ static void *begin_on_posix(void *argument) {
     return NULL;
 }
 
-/* Blocks all signals but those that report a fault of the thread itself: Python's threads handle the blocked ones. */
+/* Blocks all signals except those that report a fault of the thread itself. Python's threads handle the others. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;

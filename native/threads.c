@@ -1,15 +1,15 @@
 /* The thread pool. A call's job is stored on the stack of the calling thread. That thread offers the job in a place,
  * works on it itself, closes the place, and returns when the last worker has left the job. It never waits for a worker
- * that has not begun. job.c runs the tasks.
+ * that has not joined. job.c runs the tasks.
  *
  * Workers are numbered from 1; the caller is 0. A worker joins a job by a compare-and-swap on the state of its place,
- * which counts the workers on the job and how many more may join. Several threads may offer jobs at once. A caller that
- * gets no worker does all the work itself, so the number of workers stays within the limit, however many threads call.
+ * which counts the workers on the job and how many more may join. Several threads may offer jobs at once. All of them
+ * share the workers, whose number stays within the limit; a caller that gets none does all the work itself.
  *
- * Workers are started on demand. A worker that has just finished a job spins for a bounded time before it sleeps,
- * because many kernels run several jobs in sequence, and a job often takes less time than waking a sleeping worker.
- * Spinning pays only on a processor that nobody else needs, see may_spin(). Sleeping workers are woken in a tree: the
- * caller wakes two, each of which wakes two more while the job has room, so that the caller soon works itself.
+ * Workers are started on demand. A worker that has just finished a job spins for a while before it sleeps, because many
+ * kernels run several jobs in sequence, and a job often takes less time than waking a sleeping worker. Spinning pays
+ * only on a processor that no other thread needs; see may_spin(). Sleeping workers are woken in a tree: the caller
+ * wakes two and starts to work, and each worker that was woken wakes two more while the job has room.
  *
  * After fork() the child has no workers and starts its own. */
 #include "threads.h"
@@ -22,12 +22,12 @@
 #include <string.h>
 
 enum {
-    MAX_PLACES = 64, /* jobs at once to which workers can come; callers of more do all their work themselves */
+    MAX_PLACES = 64, /* concurrent jobs that workers can join; callers of further jobs do all the work themselves */
     WOKEN_AT_ONCE = 2,
-    PAUSES_PER_CLOCK = 8,      /* reading the clock takes about 25 ns, a pause up to 45 */
-    DESCHEDULED_NS = 200000,   /* a spinning thread that misses so much of the time had lost its processor: others get
-                                  it for a millisecond or more, interrupts take 20 us at most */
-    CROWDED_NS = 10 * 1000000, /* how long that thread does not spin after that */
+    PAUSES_PER_CLOCK = 8,      /* pauses per reading of the clock, which takes about 25 ns; a pause takes up to 45 */
+    DESCHEDULED_NS = 200000,   /* a thread that reads the clock this late had lost its processor: another thread runs
+                                  for a millisecond or more, an interrupt for 20 us at most */
+    CROWDED_NS = 10 * 1000000, /* how long a thread that had lost its processor does not spin */
     SPIN_NS = 50000            /* waking a sleeping worker takes 5 to 50 us */
 };
 
@@ -43,8 +43,8 @@ static int helpers(uint32_t state) { return (int)(state % ROOM); }
 
 static int room(uint32_t state) { return (int)(state % TAKEN / ROOM); }
 
-/* Where a job is offered. A worker may look at a place whose job has ended, so places outlive jobs; `job` is read only
- * by workers that have joined. */
+/* Where a job is offered. A worker may look at a place whose job has ended, so places outlive jobs. Only workers that
+ * have joined read `job`. */
 typedef struct place {
     _Alignas(64) _Atomic uint32_t state;
     lw_job *job;
@@ -55,21 +55,21 @@ typedef struct worker {
     lw_condition woken;
     int is_woken;
     int is_alive;       /* guarded by the pool's mutex */
-    int is_initialized; /* the mutex and the condition are; guarded by the pool's mutex */
+    int is_initialized; /* whether `mutex` and `woken` are; guarded by the pool's mutex */
 } worker;
 
 static struct {
-    lw_mutex mutex;     /* guards starting and ending workers, and waiting for `left` */
+    lw_mutex mutex;     /* guards starting and ending workers, and waiting on `left` */
     lw_condition left;  /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
-    atomic_int cores;   /* usable by this process; 0 before the first use, -1 if a control group limits their time */
+    atomic_int cores;   /* the value of cores(); 0 before the first use */
     _Atomic int64_t spin_ns;
     atomic_int place_count; /* places that have been used */
     unsigned forks;
     _Alignas(64) atomic_uint news;                /* incremented by each new job and each change of `threads` */
-    _Alignas(64) atomic_int alive;                /* workers, */
-    atomic_int awake;                             /* those of them that do not sleep, */
-    atomic_int callers;                           /* and threads that have offered jobs */
+    _Alignas(64) atomic_int alive;                /* number of workers */
+    atomic_int awake;                             /* number of workers that are not asleep */
+    atomic_int callers;                           /* number of threads that are offering jobs */
     _Atomic uint64_t asleep[LW_MAX_THREADS / 64]; /* a bit per worker */
     place places[MAX_PLACES];
     worker workers[LW_MAX_THREADS];
@@ -87,24 +87,24 @@ int lw_threads(void) {
     return threads;
 }
 
-/* Returns the number of usable processors, or -1 if a control group limits their time: there, time that is spent
- * spinning is missing later. */
+/* Returns the number of processors that this process may use, or -1 if a control group limits its CPU time, which
+ * spinning would use up. */
 static int cores(void) {
-    int cores = atomic_load_explicit(&pool.cores, memory_order_relaxed);
-    if (cores == 0) {
-        cores = lw_has_quota() ? -1 : lw_usable_cores();
-        atomic_store_explicit(&pool.cores, cores, memory_order_relaxed);
+    int count = atomic_load_explicit(&pool.cores, memory_order_relaxed);
+    if (count == 0) {
+        count = lw_has_quota() ? -1 : lw_usable_cores();
+        atomic_store_explicit(&pool.cores, count, memory_order_relaxed);
     }
-    return cores;
+    return count;
 }
 
 void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
 
-/* This thread does not spin before this time: its processor is in demand by threads that the pool does not know, of
- * another pool or of another process. */
+/* This thread does not spin before this time, because its processor was taken by a thread that the pool does not count,
+ * such as one of another pool or another process. */
 static _Thread_local int64_t crowded_until;
 
-/* Returns whether a thread may spin: not if other threads need its processor. */
+/* Returns whether this thread may spin. It must not if other threads need its processor. */
 static int may_spin(int64_t now) {
     return atomic_load_explicit(&pool.awake, memory_order_relaxed) +
                    atomic_load_explicit(&pool.callers, memory_order_relaxed) <=
@@ -120,7 +120,7 @@ static int has_no_helpers(const void *of) {
     return helpers(atomic_load_explicit(&((place *)of)->state, memory_order_acquire)) == 0;
 }
 
-/* Spins until is_over(of), and returns 1, or 0 if this takes too long or other threads need the processor. */
+/* Spins until is_over(of), but gives up after spin_ns, or if other threads need the processor. Returns is_over(of). */
 static int spin(int (*is_over)(const void *), const void *of) {
     int64_t now = lw_clock_nanoseconds(), end = now + atomic_load_explicit(&pool.spin_ns, memory_order_relaxed);
     while (now < end && may_spin(now)) {
@@ -150,10 +150,10 @@ static int busy_workers(void) {
 
 int lw_ready_workers(void) {
     int ready = atomic_load_explicit(&pool.awake, memory_order_relaxed) - busy_workers();
-    return ready > 0 ? ready : 0; /* the numbers change while they are read */
+    return ready > 0 ? ready : 0; /* negative if the counts change while they are read */
 }
 
-/* Wakes workers that sleep, those with the lowest numbers, whose processors have last had the data. */
+/* Wakes up to `count` sleeping workers, the lowest numbers first: their caches are the likeliest to have the data. */
 static void wake_workers(int count) {
     for (int word = 0; word < LW_MAX_THREADS / 64 && count > 0; word++) {
         uint64_t bits;
@@ -172,7 +172,7 @@ static void wake_workers(int count) {
     }
 }
 
-/* Wakes a few workers if a job has more room than workers are ready. */
+/* Wakes a few workers if a job has room for more workers than are ready. */
 static void wake_for(uint32_t state) {
     int missing = room(state) - lw_ready_workers();
     if (missing > 0) {
@@ -186,7 +186,7 @@ void lw_set_threads(int threads) {
     wake_workers(LW_MAX_THREADS); /* surplus workers end */
 }
 
-/* Joins a job that has room, and returns its place, or NULL. */
+/* Joins a job that has room. Returns its place, and in `state` that from before, or NULL if no job has room. */
 static place *join(uint32_t *state) {
     int places = atomic_load(&pool.place_count);
     for (int i = 0; i < places; i++) {
@@ -204,7 +204,7 @@ static place *join(uint32_t *state) {
 static void help(place *place, int number) {
     lw_job_work(place->job, number, NULL);
     uint32_t state = atomic_load_explicit(&place->state, memory_order_relaxed);
-    if (room(state) > 0) { /* nobody else needs to join */
+    if (room(state) > 0) { /* no further worker needs to join */
         atomic_fetch_and(&place->state, ~(uint32_t)(TAKEN - ROOM));
     }
     state = atomic_fetch_sub(&place->state, HELPER);
@@ -215,7 +215,7 @@ static void help(place *place, int number) {
     }
 }
 
-/* Sleeps until wake_workers() chooses this worker, unless something has happened since `seen` was read. */
+/* Sleeps until wake_workers() chooses this worker. Returns at once if there is news since `seen` was read. */
 static void sleep_until_woken(int number, unsigned seen) {
     uint64_t own = (uint64_t)1 << number % 64;
     atomic_fetch_sub(&pool.awake, 1);
@@ -233,7 +233,7 @@ static void sleep_until_woken(int number, unsigned seen) {
     lw_unlock(&worker->mutex);
 }
 
-/* Ends this worker if there are more than the limit allows. */
+/* Returns whether this worker has to end because the limit was lowered. If so, it no longer counts as alive. */
 static int ends(int number) {
     if (number < atomic_load(&pool.threads)) {
         return 0;
@@ -275,8 +275,8 @@ static void before_fork(void) { lw_lock(&pool.mutex); }
 
 static void after_fork_in_parent(void) { lw_unlock(&pool.mutex); }
 
-/* Workers stayed in the parent. If the thread that called fork() was working on a job, that job lacks the tasks that
- * they had started. */
+/* The child has no workers. If the thread that called fork() was working on a job that had workers, the tasks that they
+ * had started are lost. */
 static void after_fork_in_child(void) {
     for (int i = 0; i < MAX_PLACES; i++) {
         if (helpers(atomic_load(&pool.places[i].state))) {
@@ -304,8 +304,8 @@ __attribute__((constructor)) static void handle_forks(void) {
 
 #endif
 
-/* Starts workers until as many as the job has room for are not busy, or the limit is reached. If a thread cannot be
- * created, fewer threads work on the job. */
+/* Starts workers until `room` of them are not busy, or the limit is reached. If a thread cannot be created, fewer
+ * threads work on the job. */
 static void start_workers(int room) {
     int limit = atomic_load(&pool.threads) - 1;
     if (atomic_load(&pool.alive) >= limit || atomic_load(&pool.alive) - busy_workers() >= room) {
@@ -335,7 +335,7 @@ static void start_workers(int room) {
     lw_unlock(&pool.mutex);
 }
 
-/* Returns a free place and takes it, or NULL. */
+/* Takes a free place and returns it, or returns NULL if all are taken. */
 static place *take_place(void) {
     for (int i = 0; i < MAX_PLACES; i++) {
         uint32_t free = 0;
@@ -351,7 +351,7 @@ static place *take_place(void) {
     return NULL;
 }
 
-/* Offers a job to `workers` workers, and returns its place, or NULL if all are taken. */
+/* Offers a job to up to `workers` workers. Returns its place, or NULL if all are taken. */
 static place *offer(lw_job *job, int workers) {
     atomic_fetch_add(&pool.callers, 1);
     place *place = take_place();
@@ -366,7 +366,7 @@ static place *offer(lw_job *job, int workers) {
     return place;
 }
 
-/* Closes the place of a job, and waits until the last worker has left it. */
+/* Closes a job's place, waits until the last worker has left the job, and frees the place. */
 static void withdraw(place *place) {
     if (place) {
         uint32_t state = atomic_fetch_and(&place->state, ~(uint32_t)(TAKEN - ROOM));
@@ -397,7 +397,7 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
         lw_job_work(&job, 0, interrupted);
         if (forks == pool.forks) {
             withdraw(place);
-        } /* otherwise this is the child of a fork(), which has no place */
+        } /* otherwise this is the child of a fork(), which has freed all places */
     }
     return lw_job_status(&job, context);
 }

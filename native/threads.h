@@ -10,10 +10,10 @@ enum { LW_MAX_THREADS = 1024, LW_MAX_SPIN = 1000000 };
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
 
-/* Sets for how many microseconds, from 0 to LW_MAX_SPIN, threads spin before they sleep; the default is 50. */
+/* Sets how many microseconds threads spin before they sleep: from 0 to LW_MAX_SPIN, 50 by default. */
 void lw_set_spin(int microseconds);
 
-/* Returns how many workers are awake and have nothing to do. */
+/* Returns how many workers are awake and idle. */
 int lw_ready_workers(void);
 
 /* Returns whether the job must stop. Called between tasks, with lw_context.host, and only on the calling thread. */

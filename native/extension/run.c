@@ -18,11 +18,11 @@ static const double NANOSECONDS_WITHOUT_GIL = 4200;
  * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* The time to read or write a byte of an operand in the cache: an addition of float32 takes 0.13 ns for 12 bytes. */
+/* The time to read or write a byte of an operand in the cache: a float32 addition takes 0.13 ns for 12 bytes. */
 static const double NANOSECONDS_PER_BYTE = 0.011;
 
-/* The most that a task should take, which bounds how long the last thread works alone, and the most that it may take
- * without a check for Ctrl-C. Starting a task takes about 0.1 us. */
+/* The most time that a task should take. With several threads, this bounds how long the last one works alone; starting
+ * a task takes about 0.1 us. With one thread, it bounds the time between two checks for Ctrl-C. */
 static const double NANOSECONDS_OF_A_TASK = 20000, NANOSECONDS_WITHOUT_CHECK = 1e6;
 
 typedef struct host {
@@ -66,9 +66,9 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
-/* The least work of a thread in nanoseconds: with less, another thread costs more than it saves. A thread that still
- * spins after the call before begins within 1 us; one that sleeps has to be woken, in 5 to 50 us (Intel Xeon, 16 cores
- * of a virtual machine, 2026-11). */
+/* The least work per thread, in nanoseconds, for which another thread saves more than it costs. A worker that still
+ * spins after the previous call begins within 1 us; waking one that sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a
+ * virtual machine, 2026-11). */
 static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
 static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 17000;
 
@@ -100,7 +100,7 @@ static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(lw_threads());
 }
 
-/* Sets for how many microseconds threads spin, from 0 to LW_MAX_SPIN. lanewise/threads.py checks the number, too. */
+/* Sets how many microseconds threads spin. lanewise/threads.py checks the number, too. */
 static PyObject *set_spin(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t microseconds = PyNumber_AsSsize_t(number, NULL);
@@ -120,8 +120,8 @@ PyMethodDef lw_thread_functions[] = {
 
 #endif
 
-/* Returns into how many tasks a call is divided: the same number for each thread, and short ones, so that a thread
- * that loses its processor does not delay the others for long. */
+/* Returns into how many tasks a call is to be divided: the same number for each thread, and so many that each is short,
+ * so that a thread that loses its processor does not delay the others for long. */
 static int64_t tasks_for(double nanoseconds, int64_t threads) {
     double most = threads > 1 ? NANOSECONDS_OF_A_TASK : NANOSECONDS_WITHOUT_CHECK;
     return threads * (1 + (int64_t)(nanoseconds / (most * (double)threads)));

@@ -139,7 +139,7 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
     return status;
 }
 
-/* What the caller of a kernel, its host, offers: into how many tasks it divides calls (1: the kernel runs all in
+/* What the caller of a kernel, its host, offers: how many tasks it asks for (with 1, the kernel runs its tasks in
  * order), whether it has scratch memory, and the size of the cache. Results larger than the cache use streaming stores:
  * a size of 1 enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
 typedef struct {

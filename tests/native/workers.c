@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* Returns whether two contexts agree in all bytes, except in the fields that belong to one thread or one task. */
+/* Returns whether two contexts agree in all bytes, except in the fields that a task gets its own values of. */
 static int agree(const lw_context *a, const lw_context *b) {
     static const struct {
         size_t start, bytes;
@@ -240,8 +240,8 @@ static long context_switches(void) {
     return used.ru_nvcsw + used.ru_nivcsw;
 }
 
-/* Far more threads than processors: nobody spins, so that a call takes about as many context switches as it has
- * threads, and its results are right. */
+/* With far more threads than processors, no thread spins, so a call takes only a few context switches per thread. Its
+ * results are right. */
 void test_crowded(void) {
     enum { THREADS = 32, CALLS = 200, SWITCHES = 4 * THREADS };
     cpu_set_t two;
@@ -260,7 +260,7 @@ void test_crowded(void) {
     free(b);
 }
 
-/* A process that is stopped for a while, with workers that work, spin or sleep, goes on. */
+/* A process that is stopped while its workers work, spin or sleep continues correctly when it is resumed. */
 void test_stopped(void) {
     pid_t child = fork();
     CHECK(child >= 0);
@@ -284,7 +284,7 @@ void test_stopped(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* If spinning is turned off, workers sleep as soon as a job has ended; calls work as before. */
+/* If spinning is turned off, workers sleep as soon as a job has ended, and results are right. */
 void test_no_spin(void) {
     board *b = malloc(sizeof *b);
     lw_set_spin(0);
