@@ -13,8 +13,8 @@
 
 enum {
     CHUNK = 512, /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
-    CACHE_LINE = 64,        /* elements of the smallest dtype; no two tasks write to the same line */
-    SIMPLE_COUNT = 1 << 15, /* elements that are computed by one call of the body */
+    CACHE_LINE = 64,        /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
+    SIMPLE_COUNT = 1 << 15, /* at most this many elements are computed by a single call of the body */
     LONG_ROW = 64,          /* for rows of at least this length, one call of the body per row is cheaper than copying */
     /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
@@ -264,8 +264,8 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
            stream_pays(context, call->total * call->kernel->size[last]);
 }
 
-/* Returns whether one call of the body is enough: the layout has a single dimension, contiguous in all operands, and
- * too few elements to stream them or to divide them into tasks. */
+/* Returns whether a single call of the body is enough: the layout has one dimension, contiguous in all operands, and
+ * the call is too small for streaming stores and for several tasks. */
 INLINE int is_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1) {
         return 0;

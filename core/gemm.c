@@ -6,8 +6,9 @@
  * two more loops, over panels of B and of A. If each task computes all rows of its columns, no two tasks share a panel
  * of B, so each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel
  * with zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
- * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which the terms of an element
- * of C are summed depends only on k and on which of these paths is taken. */
+ * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). On several threads, products that are not
+ * very large are divided into a grid of products (gemm_grid.h). The order in which the terms of an element of C are
+ * summed depends only on k and on which of these paths is taken; it is the same for packed products and the grid. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -213,11 +214,11 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
     return sizes;
 }
 
-/* How a product that is not skinny is computed: sizes, and the floats of scratch for panels of A and of B. */
+/* How a product that is not skinny is computed. */
 typedef struct gemm_plan {
     gemm_sizes sizes;
-    int shares_b; /* several blocks of rows use the same panels of B */
-    int64_t a_size, b_size;
+    int shares_b;           /* several blocks of rows use the same panels of B */
+    int64_t a_size, b_size; /* floats of scratch for panels of A and of B */
 } gemm_plan;
 
 static gemm_plan gemm_make_plan(const gemm *g) {

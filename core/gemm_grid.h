@@ -1,36 +1,39 @@
-/* Products that several threads compute without waiting for each other: C is divided into a grid of blocks, and each
- * task packs what its block needs, though other tasks pack the same panels.
+/* Matrix products on several threads that do not wait for each other: C is divided into a grid of blocks, and each task
+ * packs what its block needs, although other tasks pack some of the same panels.
  *
- * Packing once and sharing the panels would mean less work, but two jobs for each block of k, and every panel would
- * come from the cache of the core that packed it. Here, cores read the operands, which stay in their own caches from
- * one call to the next. For large products, where packing is shared by so much work that neither matters, gemm_packed()
- * is as fast and its tasks can be interrupted. Included by gemm.c. */
+ * Tasks that share panels pack less, as in gemm_packed(). But they need two jobs for each block of k, and read most
+ * panels from the cache of another core, which packed them. Here, each core reads only the operands, which stay in its
+ * own cache from one call to the next. For large products, these costs are small, so gemm_packed() is as fast; it can
+ * also be interrupted. Included by gemm.c. */
 #pragma once
 
 enum {
-    GRID_MAX_WORK = 1 << 25, /* multiply-adds of a task; with more, tasks that share panels are as fast */
+    GRID_MAX_WORK = 1 << 25, /* multiply-adds per task; with more, gemm_packed() is as fast */
     GRID_PACKING = 8         /* packing an element takes as long as this many multiply-adds */
 };
 
 typedef struct grid {
     const gemm *g;
-    int64_t rows, columns, across, count; /* of a block; blocks in a row of blocks; blocks */
-    int64_t size;                         /* floats of scratch per task */
+    int64_t rows, columns; /* of a block */
+    int64_t across, count; /* blocks per row of the grid; blocks in all */
+    int64_t size;          /* floats of scratch per task */
     float *scratch;
 } grid;
 
-/* Returns how many tasks a grid should have: 1 if it would not be faster, or if C has less than a tile for each. */
+/* Returns how many tasks a grid should have: one per thread, or 1 if a grid would not be faster or C has fewer tiles
+ * than there are threads. */
 static int64_t grid_tasks(const lw_context *context, const gemm *g) {
     double work = gemm_work(g), threads = (double)context->threads, tiles = (double)(GEMM_MR * GEMM_NR) * threads;
     int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= threads * GRID_MAX_WORK && !g->pack_b;
     return pays && (double)g->m * (double)g->n >= tiles ? context->threads : 1;
 }
 
+/* Returns the extent of a block if `extent` is divided into `blocks` blocks of whole tiles. */
 static int64_t grid_extent(int64_t extent, int64_t blocks, int64_t unit) {
     return divide_up(divide_up(extent, unit), blocks) * unit;
 }
 
-/* Returns block `task` as a product of its own. */
+/* Returns the product that computes block `task`. */
 static gemm grid_block(const grid *grid, int64_t task) {
     gemm block = *grid->g;
     int64_t i = task / grid->across * grid->rows, j = task % grid->across * grid->columns;
@@ -45,8 +48,8 @@ static gemm grid_block(const grid *grid, int64_t task) {
     return block;
 }
 
-/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time, and returns how many floats of
- * scratch all of them need. */
+/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time. Returns how many floats of
+ * scratch all its tasks need together. */
 static int64_t grid_choose(grid *grid, int64_t tasks) {
     const gemm *g = grid->g;
     int64_t least = INT64_MAX;

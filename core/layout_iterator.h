@@ -59,8 +59,8 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Runs tasks by context->run, which can spread them over threads. If there is only one task, or `run` is NULL, calls
- * them in order on this thread. */
+/* Runs tasks by context->run, which can spread them over threads. A single task runs on this
+ * thread; so do all tasks, in order, if `run` is NULL. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     if (context->run && count > 1) {
         return context->run(context, count, task, argument);
@@ -91,8 +91,8 @@ static inline lw_status run_interruptible(lw_context *context, lw_task *task, co
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Returns how many of `count` items a task gets if the call is divided into context->tasks tasks: a multiple of `unit`,
- * at least one. */
+/* Returns the number of items per task if `count` items are divided into about context->tasks tasks: a positive
+ * multiple of `unit`. */
 static inline int64_t items_per_task(const lw_context *context, int64_t count, int64_t unit) {
     int64_t tasks = context->tasks > 1 ? context->tasks : 1;
     int64_t units = divide_up(divide_up(count, tasks), unit);

@@ -66,8 +66,8 @@ typedef struct reduction {
 
 enum {
     REDUCTION_CHUNK = (1 << 16) / REDUCE_BLOCK, /* the most blocks per chunk; a power of two */
-    REDUCTION_FEW_GROUPS = 4,                   /* per thread: with more, tasks of whole groups keep all threads busy */
-    REDUCTION_SHORT = 16 /* transposing a group saves time if at most this many elements per output are reduced */
+    REDUCTION_FEW_GROUPS = 4, /* per thread; from this number on, tasks of whole groups keep all threads busy */
+    REDUCTION_SHORT = 16      /* transposing a group saves time if at most this many elements per output are reduced */
 };
 
 /* The addresses of a group's elements and outputs. */
@@ -342,7 +342,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
     while (r.chunk > 1 && r.groups * divide_up(r.count, REDUCE_BLOCK * r.chunk) < context->tasks) {
-        r.chunk /= 2; /* the tree stays the same, because chunks are subtrees of it */
+        r.chunk /= 2; /* the result stays the same, because chunks are subtrees of one tree */
     }
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
 

@@ -12,7 +12,7 @@
 
 enum {
     ROTATION_PAIRS = 64,   /* pairs processed at once */
-    ROTATION_RUN = 1 << 15 /* after this many pairs, angles are computed again, to bound the error */
+    ROTATION_RUN = 1 << 15 /* pairs per run, at whose start angles are computed exactly, to bound the error */
 };
 
 typedef struct rotation {
@@ -21,8 +21,9 @@ typedef struct rotation {
     char *out;
     double ratio, first_angle; /* the angle of pair i grows by first_angle * ratio^i per position */
     int64_t offset;
-    int64_t run, per_task; /* positions from one exact angle to the next, which results depend on; positions per task */
-    int adjacent;          /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
+    int64_t run;      /* positions per run; results depend on where runs begin */
+    int64_t per_task; /* positions per task, in whole runs */
+    int adjacent;     /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
 } rotation;
 
 /* The cosines and sines of some pairs' angles at one position, and of the angles' increments per position. */

@@ -25,7 +25,8 @@ typedef struct spans {
     int streamed;
 } spans;
 
-enum { SPAN_UNIT = 256 }; /* a task has a multiple of this many elements: RANDOM_WORDS, so that rand wastes none */
+/* Tasks have a multiple of this many elements. Equal to RANDOM_WORDS (random.h), so that rand wastes no words. */
+enum { SPAN_UNIT = 256 };
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;

@@ -18,7 +18,7 @@ from .schema import Contract
 Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
 LANES = largest("VF32_LANES")
-SPANS = 4 * largest("SPAN_UNIT") + 9  # elements that runner.c divides into several tasks
+SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
 
 
 def cases(contract: Contract) -> Iterator[Case]:

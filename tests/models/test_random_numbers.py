@@ -8,7 +8,7 @@ from lanewise import creation
 from tests.models.comparison import agree
 from tests.models.random_numbers import MODELS, quantile, words
 
-TASK = 1 << 15  # about the elements of a task (threads share the tasks of a large call); kernels compute 256 at once
+TASK = 1 << 15  # roughly the elements per task (threads share the tasks of a large call); kernels compute 256 at once
 COUNTS = [1, 2, 3, 4, 5, 255, 256, 257, 1000, TASK - 1, TASK, TASK + 1, 3 * TASK + 259]
 SEEDS = [0, 1, -1, 12345678901, 2**32 - 1, 2**32, 2**63 - 1, -(2**63)]
 # Around the sizes of a Philox block (4 words), a batch of a kernel (256) and a task, and where the number of the block
