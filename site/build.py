@@ -4,8 +4,8 @@
     python site/build.py --pyodide URL      for publishing: pages load Pyodide from the URL of the release's folder,
                                             such as https://cdn.jsdelivr.net/pyodide/v0.27.7/full/
 
-Needs Python 3.11 or later with pip and venv. Everything else is fetched: the packages of requirements.txt into
-.cache/site-venv, Pyodide into the user's cache. The same sources make the same files, byte for byte."""
+Needs Python 3.11 or later with pip and venv. Downloads everything else: the packages of requirements.txt into
+.cache/site-venv, Pyodide into the user's cache. The same sources give the same files, byte for byte."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENVIRONMENT = ROOT / ".cache" / "site-venv"
 DIST = HERE / "dist"
 WHEEL_TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
 MAX_SITE_BYTES = 60 << 20  # a visitor downloads about half of the site
-DEFAULT_EPOCH = 1767225600  # 2026-01-01, the time of the site's files if git does not know the commit's
+DEFAULT_EPOCH = 1767225600  # 2026-01-01, the time of the site's files outside of a git checkout
 
 
 def prepare() -> Path:
@@ -46,12 +46,12 @@ def prepare() -> Path:
 
 
 def build(dist: Path = DIST, *, pyodide: str | None = None, support: Path | None = None, isolated: bool = True) -> Path:
-    """Builds the site and returns its folder. An older site in the same folder is replaced when the new one is whole.
+    """Builds the site and returns its folder. An older site there is replaced once the new one is complete.
 
     dist:     the site's folder: new, empty, or one with a site
     pyodide:  the URL of the folder from which pages load Pyodide; None copies the checked release into the site
-    support:  the file with the tests' support matrix; None takes that of the last run of the tests, if there is one
-    isolated: lets pip install what lanewise's build needs; otherwise this Python has it
+    support:  the file with the tests' support matrix; None takes that of the last run of the tests, if it exists
+    isolated: whether pip installs what lanewise's build needs; otherwise this Python must have it
     """
     dist = dist.resolve()
     check_dist(dist)
@@ -63,12 +63,12 @@ def build(dist: Path = DIST, *, pyodide: str | None = None, support: Path | None
         pyodide = pyodide.rstrip("/") + "/"
     dist.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dist.parent, prefix=f".{dist.name}-") as temporary:
-        workplace, made = Path(temporary), Path(temporary) / "dist"
-        made.mkdir()
-        _build(made, workplace, pyodide, support, isolated)
-        check_size(made)
+        workplace, output = Path(temporary), Path(temporary) / "dist"
+        output.mkdir()
+        _build(output, workplace, pyodide, support, isolated)
+        check_size(output)
         check_dist(dist)  # again, because a build takes minutes
-        replace(dist, made, workplace / "replaced")
+        replace(dist, output, workplace / "replaced")
     return dist
 
 
@@ -79,7 +79,7 @@ def check_dist(dist: Path) -> None:
 
 
 def _is_site(folder: Path) -> bool:
-    """Returns whether this program has written the folder: its config.json names a wheel that the folder has."""
+    """Returns whether this program has written the folder: whether its config.json names a wheel that is there."""
     try:
         config = json.loads((folder / "config.json").read_bytes())
         return Path(folder / "wheels" / config["wheel"]).is_file()
@@ -87,46 +87,47 @@ def _is_site(folder: Path) -> bool:
         return False
 
 
-def replace(dist: Path, made: Path, aside: Path) -> None:
-    """Moves a new site to its folder and what was there aside, all on one file system. A crash loses neither: files
-    are deleted only after the new site is in place."""
+def replace(dist: Path, output: Path, aside: Path) -> None:
+    """Moves what is in the site's folder aside, and the new site there. All three paths are on one file system. A crash
+    loses neither site: the caller deletes files only after the new site is in place."""
     replaced = dist.exists()
     if replaced:
         dist.rename(aside)
     try:
-        made.rename(dist)
+        output.rename(dist)
     except BaseException:
         if replaced:
             aside.rename(dist)
         raise
 
 
-def _build(made: Path, workplace: Path, pyodide: str | None, support: Path | None, isolated: bool) -> None:
+def _build(output: Path, workplace: Path, pyodide: str | None, support: Path | None, isolated: bool) -> None:
     time = epoch()
-    folder = made / "pyodide"
+    folder = output / "pyodide"
     if pyodide is not None:
         announce(f"downloading {distribution.LOCK} of {pyodide}")
-        distribution.write_lock_for_url(folder, pyodide)  # first, because a wrong URL is the fastest to find
+        distribution.write_lock_for_url(folder, pyodide)  # first, so that a wrong URL is reported at once
     python = prepare()
-    wheel = build_wheel(made / "wheels", python if isolated else None, time)
+    wheel = build_wheel(output / "wheels", python if isolated else None, time)
     if pyodide is None:
         announce(f"fetching Pyodide {distribution.VERSION}")
         distribution.copy_release(folder, wheel, f"../wheels/{wheel.name}")
-    shutil.copytree(HERE / "landing", made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    shutil.copytree(HERE / "landing", output, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     config = {
         "version": wheel.name.split("-")[1],
         "pyodide": pyodide or "pyodide/",
         "wheel": wheel.name,
         "revision": revision(),
     }
-    (made / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    (output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (workplace / "lite").mkdir()
-    notebooks_app.build(made / "lite", workplace / "lite", python, wheel, pyodide, time)
-    build_reference(made / "reference", python, support, time)
+    notebooks_app.build(output / "lite", workplace / "lite", python, wheel, pyodide, time)
+    build_reference(output / "reference", python, support, time)
 
 
 def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
-    """Builds the wheel for the site's Pyodide, with pip of the Python given, or with the packages of this one."""
+    """Builds the wheel for the site's Pyodide. pip of `python` installs what the build needs; if `python` is None, this
+    Python must have it."""
     options = [] if python else ["--no-build-isolation"]
     command = [python or sys.executable, ROOT / "wasm" / "build.py", "--tag", WHEEL_TAG, "--dist", folder, *options]
     run("building the wheel", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
@@ -135,15 +136,15 @@ def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
 
 
 def build_reference(folder: Path, python: Path, support: Path | None, time: str) -> None:
-    """Builds the reference, with the support matrix given, or that of the last run of the tests."""
+    """Builds the reference with the given support matrix, or with that of the last run of the tests."""
     options: list[str | Path] = [] if support is None else ["--support", support.resolve()]
     command = [python, HERE / "reference" / "render.py", "--out", folder, *options]
     run("building the reference", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
 
 
-def check_size(made: Path) -> None:
+def check_size(output: Path) -> None:
     """Raises SiteError if the site is too large, and prints the sizes of its parts."""
-    sizes = {part: sum(file.stat().st_size for file in _files(part)) for part in sorted(made.iterdir())}
+    sizes = {part: sum(file.stat().st_size for file in _files(part)) for part in sorted(output.iterdir())}
     for path, size in sizes.items():
         print(f"{size / 1e6:8.1f} MB  {path.name}", flush=True)
     if sum(sizes.values()) > MAX_SITE_BYTES:
@@ -156,7 +157,7 @@ def _files(part: Path) -> list[Path]:
 
 
 def epoch() -> str:
-    """Returns the time that the site's files carry: SOURCE_DATE_EPOCH, or when the revision was committed."""
+    """Returns the time that the site's files carry: SOURCE_DATE_EPOCH, or that of the commit, or DEFAULT_EPOCH."""
     return os.environ.get("SOURCE_DATE_EPOCH") or _git("log", "-1", "--format=%ct") or str(DEFAULT_EPOCH)
 
 
@@ -185,15 +186,15 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     try:
-        made = build(
+        dist = build(
             arguments.dist,
             pyodide=arguments.pyodide,
             support=arguments.support,
             isolated=not arguments.no_build_isolation,
         )
-    except (SiteError, OSError) as error:  # OSError: a folder cannot be written, the disk is full
+    except (SiteError, OSError) as error:  # OSError: a folder cannot be written, or the disk is full
         sys.exit(f"site/build.py: {error}")
-    print(f"{made}: serve it with python site/serve.py")
+    print(f"{dist}: serve it with python site/serve.py")
 
 
 if __name__ == "__main__":

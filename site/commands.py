@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["SiteError", "announce", "output_of", "run"]
 
-MAX_OUTPUT_CHARS = 4000  # of a failed command's output in the error message
+MAX_OUTPUT_CHARS = 4000  # of a failed command's output, in the error message
 
 
 class SiteError(Exception):
@@ -31,7 +31,7 @@ def run(
 def output_of(
     what: str, *command: str | Path, folder: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Returns what a command writes. If it fails, raises SiteError with `what` and the end of the output."""
+    """Returns the output of a command. If it fails, raises SiteError with `what` and the end of the output."""
     try:
         done = subprocess.run(
             command,

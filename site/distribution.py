@@ -1,5 +1,5 @@
-"""Makes the site's Pyodide: a folder with the core and the wheels of the checked release, or, for publishing, only a
-lock file with absolute URLs of a release that is already on the web."""
+"""Writes the site's Pyodide: a folder with the core and the wheels of the checked release, or, for publishing, only a
+lock file with the absolute URLs of a release that is already on the web."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _download_lock(url: str) -> bytes:
             data: bytes = answer.read()
     except (OSError, ValueError, http.client.HTTPException) as error:  # ValueError, InvalidURL: not a URL
         if isinstance(error, urllib.error.HTTPError):
-            error.close()  # it is the answer, with its connection
+            error.close()  # the error is also the response, which holds a connection
         reason = getattr(error, "reason", error)
         raise SiteError(f"--pyodide: expected the URL of a release's folder, got {url}: {LOCK}: {reason}") from error
     if hashlib.sha256(data).hexdigest() != releases.DISTRIBUTIONS[VERSION].core[LOCK]:
@@ -79,7 +79,8 @@ def _with_dependencies(packages: Mapping[str, Any], names: Iterable[str]) -> set
     found: set[str] = set()
     left = list(names)
     while left:
-        name = re.sub(r"[-_.]+", "-", left.pop()).lower()  # dependencies are not normalized in lock files, keys are
+        # keys are normalized in lock files, names in `depends` are not
+        name = re.sub(r"[-_.]+", "-", left.pop()).lower()
         if name not in found:
             found.add(name)
             left += packages[name]["depends"]

@@ -103,7 +103,7 @@ def kernel_wheels(python: Path) -> list[Path]:
 
 
 def _extensions(python: Path) -> list[Path]:
-    """Returns the folders of the extensions of JupyterLab that the site has."""
+    """Returns the folders of the JupyterLab extensions that the site uses."""
     shared = python.parent.parent / "share" / "jupyter" / "labextensions"
     found = [path.parent for pattern in ("*", "@*/*") for path in shared.glob(f"{pattern}/package.json")]
     used = sorted(path for path in found if path.name not in UNUSED_EXTENSIONS)
@@ -117,8 +117,8 @@ def _extensions(python: Path) -> list[Path]:
 
 
 def _set_metadata(contents: Path) -> None:
-    """Gives the notebooks the metadata that the lab writes when it opens one. It marks those with other metadata as
-    changed."""
+    """Gives the notebooks the metadata that the lab itself would write. With other metadata, a notebook would count as
+    changed as soon as it is opened."""
     metadata = json.loads((SETTINGS / "notebook_metadata.json").read_text())
     for path in contents.glob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -132,7 +132,7 @@ def _set_times(paths: list[Path], epoch: str) -> None:
 
 
 def _reset_upload_times(folder: Path) -> None:
-    """Replaces the times of wheels in the package index, which differ from one build to the next."""
+    """Replaces the upload times of wheels in the package index, which differ from one build to the next."""
     index = folder / "pypi" / "all.json"
     before = index.read_bytes()
     content: dict[str, Any] = json.loads(before)
@@ -145,8 +145,8 @@ def _reset_upload_times(folder: Path) -> None:
 
 
 def _edit_lab_page(folder: Path) -> None:
-    """Gives the lab's page a title, a description and a manifest of this site, and adds what JupyterLite leaves out: a
-    language, an icon, without which browsers request /favicon.ico, and a script. Removes pages of apps that are not
+    """Gives the lab's page this site's title, description and manifest, and adds what JupyterLite leaves out: a
+    language, an icon (without it, browsers request /favicon.ico) and a script. Removes pages of apps that are not
     built."""
     page = folder / "lab" / "index.html"
     shutil.copyfile(SETTINGS / "wait_async.js", page.with_name("wait_async.js"))

@@ -51,9 +51,9 @@ class Handler(SimpleHTTPRequestHandler):
 def make_server(folder: Path, port: int = 0, *, isolated: bool = False) -> ThreadingHTTPServer:
     """Returns a server of this folder, which the caller runs. Port 0 chooses a free one."""
     handler = partial(Handler, directory=str(folder), headers=ISOLATION if isolated else {})
-    made = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    made.daemon_threads = True
-    return made
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server.daemon_threads = True
+    return server
 
 
 def _port(text: str) -> int:

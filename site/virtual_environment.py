@@ -22,10 +22,10 @@ class VirtualEnvironmentError(Exception):
 
 
 def create(folder: Path, requirements: Path) -> Path:
-    """Creates a virtual environment with the packages of a requirements file, and returns its Python. Keeps an
-    environment that is complete and was made by this Python from the same file."""
+    """Creates a virtual environment with the packages of a requirements file, and returns its Python. Keeps an existing
+    environment if it is complete and was created by this version of Python from the same file."""
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    stamp = folder / "requirements.stamp"  # written last, so a folder without it is an interrupted installation
+    stamp = folder / "requirements.stamp"  # written last, so a folder without it is incomplete
     expected = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
     if python.exists() and stamp.exists() and stamp.read_text() == expected:
         return python

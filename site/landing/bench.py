@@ -1,4 +1,4 @@
-"""The benchmark of the landing page: five pieces of work in NumPy and on every backend of Lanewise.
+"""The benchmark of the landing page: five workloads in NumPy and on every backend of Lanewise.
 
 worker.mjs runs this in Pyodide and passes on what `run` reports, an event at a time, so that the page can draw a bar as
 soon as it is measured. Each event is a dict that JSON can hold:
@@ -6,7 +6,7 @@ soon as it is measured. Each event is a dict that JSON can hold:
     facts       versions, the backends that are available or the reason why not, and the GPU's adapter
     measuring   the work and the contestant that are measured next
     sample      a sample has been taken, so the worker is alive
-    result      nanoseconds of one call; how far its answer is from the reference, and whether that is tolerated
+    result      nanoseconds of one call; how far its answer is from the reference, and whether the tolerance allows that
     failure     the error that ended the measurement of the contestant
     done        the benchmark has ended
 """
@@ -37,7 +37,7 @@ BACKENDS = ("scalar", "simd128", "relaxed_simd", GPU)
 SIZES = {"matmul-256": 256, "matmul-512": 512}
 REPEATS = 5
 SAMPLE_SECONDS = 0.1  # a browser's clock may tick once in a millisecond, so one tick is at most 1 % of a sample
-GPU_SAMPLE_SECONDS = 0.25  # each sample ends with a read, whose round trip must count little
+GPU_SAMPLE_SECONDS = 0.25  # each sample ends with a read, whose round trip must be a small part of it
 GPU_REPEATS = 4
 GPU_MAX_SECONDS = 1.5  # after which no further sample is taken: software adapters are slow
 GPU_MAX_CALLS = 500  # in one sample
@@ -52,7 +52,7 @@ TOLERANCES: dict[str, dict[str, float]] = {
 
 
 class Work:
-    """One piece of work. `error` returns how far an answer is from the reference, in multiples of what is tolerated."""
+    """A workload. `error` returns how far an answer is from the reference, in multiples of the tolerance."""
 
     name = ""
 
@@ -135,7 +135,7 @@ class Digits(Work):
         return partial(network, images.to(GPU) if backend == GPU else images)
 
     def error(self, answer: Array) -> float:
-        """Returns how many digits are read otherwise than by NumPy, times 2: one of them is too many."""
+        """Returns twice the number of digits that NumPy reads differently, so that one of them is too many."""
         return 2.0 * int((answer.argmax(axis=1) != self.expected).sum())
 
 
@@ -151,8 +151,8 @@ def _matmul(name: str) -> Work:
     return Call(name, "matmul", np.matmul, lw.rand(shape, seed=1) - 0.5, lw.rand(shape, seed=2) - 0.5)
 
 
-# In the order in which they run. Matrix products come first because they gain the most, and the small one before the
-# large one, whose single call takes longer than a sample in NumPy, so that the first bar comes soon.
+# In the order in which they run. Matrix products come first because they gain the most. The small one precedes the
+# large one, a single call of which takes NumPy longer than a whole sample, so that the first bar appears soon.
 WORKS: dict[str, Callable[[], Work]] = {
     "matmul-256": partial(_matmul, "matmul-256"),
     "matmul-512": partial(_matmul, "matmul-512"),
@@ -171,10 +171,10 @@ class Timed:
 
 
 async def run(report: Report) -> None:
-    """Measures all works on all contestants, and reports events as they happen."""
+    """Measures all workloads on all contestants, and reports events as they happen."""
     available = await _facts(report)
     for make in WORKS.values():
-        with lw.use_backend("cpu"):  # inputs become NumPy arrays, and not every browser can wait for a GPU here
+        with lw.use_backend("cpu"):  # inputs are converted to NumPy, and not every browser can wait for a GPU here
             work = make()
         for contestant in (NUMPY, *available):
             await _contest(work, contestant, report)

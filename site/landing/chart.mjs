@@ -1,5 +1,5 @@
-// The bar chart of one work: a bar for the rate of each contestant, so longer bars are faster. Drawn as SVG at the
-// width of its container, so that text keeps its size; in narrow containers, the text of a bar is above it.
+// The bar chart of one workload: a bar for the rate of each contestant, so longer bars are faster. Drawn as SVG at the
+// width of its container, so that text keeps its size; in narrow containers, the text of a bar is above the bar.
 import { CONTESTANTS, digits, label, rate, ratio, times } from "./results.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -103,7 +103,7 @@ export class Chart {
         set(row.bar, { x: layout.names, y: middle - BAR / 2 });
         row.bar.style.width = `${length.toFixed(1)}px`;
         set(row.name, { x: 0, y: baseline });
-        // words, such as "not available", need the room of the ratio
+        // words, such as "not available", also take up the column of the ratio
         set(row.value, { x: state.kind === "measured" ? width - RATIO : width, y: baseline });
         set(row.ratio, { x: width, y: baseline });
         row.name.textContent = state.name;

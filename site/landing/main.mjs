@@ -157,7 +157,7 @@ function keepInAddress() {
     history.replaceState(null, "", toFragment(report));
 }
 
-/** Returns sentences on what limits the report, each after a space. */
+/** Returns sentences about what limits the report, each with a space before it, or "". */
 function remarks() {
     const stopped = report.complete ? "" : " The measurement was stopped before its end.";
     const slowed = report.background ? " The page was in the background at times, where browsers slow it down." : "";
@@ -295,7 +295,7 @@ function addHeading(row, scope, text) {
     return heading;
 }
 
-/** Returns the texts of a row of the table. */
+/** Returns the texts of the cells of a row of the table. */
 function numbers(work, contestant) {
     const outcome = report.results[work.name][contestant];
     const factor = ratio(report.results[work.name], contestant);

@@ -16,10 +16,10 @@ const LABELS = {
     relaxed_simd: "Relaxed SIMD",
     wgpu: "WebGPU",
 };
-const VERSION = 1; // of the fragment; a change of works or contestants needs a new one
+const VERSION = 1; // of the fragment; a change of WORKS or CONTESTANTS needs a new one
 const PREFIX = "#result=";
 const MAX_TEXT = 300; // characters of a text in a fragment; longer ones are cut
-const CHECKSUM = 8; // hexadecimal digits, before the data
+const CHECKSUM_DIGITS = 8; // hexadecimal, before the data
 
 export function label(contestant, report) {
     return contestant === "wgpu" && report?.adapter?.software ? "WebGPU (CPU)" : LABELS[contestant];
@@ -117,7 +117,7 @@ export function toFragment(report) {
     return PREFIX + checksum(bytes) + btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Returns the CRC-32 of zlib and PNG in hexadecimal. */
+/** Returns the CRC-32 of bytes, as zlib and PNG compute it, in hexadecimal. */
 export function checksum(bytes) {
     let crc = ~0;
     for (const byte of bytes) {
@@ -126,7 +126,7 @@ export function checksum(bytes) {
             crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
         }
     }
-    return (~crc >>> 0).toString(16).padStart(CHECKSUM, "0");
+    return (~crc >>> 0).toString(16).padStart(CHECKSUM_DIGITS, "0");
 }
 
 export function isResult(fragment) {
@@ -146,18 +146,18 @@ export function fromFragment(fragment) {
     }
 }
 
-/** Returns the bytes of what follows the prefix, or null if they do not match their checksum. */
+/** Decodes the part of a fragment after PREFIX. Returns its bytes, or null if they do not match the checksum. */
 function decode(encoded) {
     try {
-        const binary = atob(encoded.slice(CHECKSUM).replaceAll("-", "+").replaceAll("_", "/"));
+        const binary = atob(encoded.slice(CHECKSUM_DIGITS).replaceAll("-", "+").replaceAll("_", "/"));
         const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-        return checksum(bytes) === encoded.slice(0, CHECKSUM) ? bytes : null;
+        return checksum(bytes) === encoded.slice(0, CHECKSUM_DIGITS) ? bytes : null;
     } catch {
         return null; // not Base64
     }
 }
 
-/** Returns the report in the bytes of a fragment, and checks every value, since anyone can write a link. */
+/** Returns the report in the bytes of a fragment. Checks every value, because anyone can write a link. */
 function parse(bytes) {
     const { version, rows, ...rest } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     check(version === VERSION, "version");

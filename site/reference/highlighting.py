@@ -11,7 +11,8 @@ __all__ = ["Dark", "Light"]
 
 
 def _styles_of_tokens(ink: str, quiet: str, accent: str) -> dict[_TokenType, str]:
-    """Returns the style of each kind of token, given the colors of code, of what is beside it, and of keywords."""
+    """Returns the style of each kind of token: `ink` for most code, `quiet` for comments, prompts and output, `accent`
+    for keywords and strings."""
     return {
         Token: ink,
         Comment: quiet,

@@ -127,7 +127,7 @@ def _definitions(section: str) -> str:
 
 
 def _dtype_table(contract: Contract) -> Iterator[str]:
-    """Yields the table of computed dtypes and those of their results, or a sentence in place of it."""
+    """Yields the table of the dtypes in which the operation computes and those of the results, or a sentence."""
     if contract.moves:
         yield "Accepts every dtype. Items are moved as they are, so NaN and signs of zeros are kept."
         return
@@ -204,7 +204,7 @@ def _arguments_of(worst: Worst) -> str:
 
 
 def _special_values(contract: Contract) -> Iterator[str]:
-    """Yields the table of special values, a row for each call, below a sentence on its exceptions."""
+    """Yields the table of special values, with a row for each call, and before it a sentence about exceptions."""
     exempt = any(name in SHOWN for row in contract.special for name in row.unless)
     yield (
         "Every backend returns these results, except where the last column names one."
@@ -280,7 +280,7 @@ def _laws(contract: Contract) -> str:
 
 
 def _cost(contract: Contract) -> Iterator[str]:
-    """Yields sentences on the complexity and on the expected time of a step."""
+    """Yields sentences about the complexity and the expected time of a step."""
     kind = contract.kind
     if not kind.has_kernels:
         here = relative(path(contract.operation), kind_path(kind.name))

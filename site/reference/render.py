@@ -22,23 +22,23 @@ import sphinx_sources  # noqa: E402
 
 MARK = "searchindex.js"  # a file that every reference has
 BY_SPHINX = (".buildinfo", ".doctrees", "_sources", "objects.inv")  # for later builds and other documentation
-# What the pages of Sphinx and furo contain, and what the published ones have instead
+# Patterns in the pages that Sphinx and furo write, and what replaces them in the published pages
 EDITS = (
-    # The keyboard can scroll what is wider than the screen: code and tables
+    # Code and tables can be wider than the screen; with tabindex, the keyboard can scroll them
     (re.compile(r'<(pre|div class="table-wrapper[^"]*")>'), r'<\1 tabindex="0">'),
-    # The navigation lists the operations of the page's own kind only; with all of them, pages would be twice as large
+    # The navigation lists only the operations of the page's own kind; with all of them, pages would be twice as large
     (
         re.compile(
             r'(?s)<li class="toctree-l1 has-children">(<a [^>]*>[^<]*</a>)<input .*?</label><ul>.*?</ul>\s*</li>'
         ),
         r'<li class="toctree-l1">\1</li>',
     ),
-    # Screen readers need the level of a heading, a name for each of several regions, and a title on every page
+    # Screen readers need the levels of headings, names that distinguish the regions, and a heading on every page
     (re.compile(r'<p class="caption" role="heading">'), '<p class="caption" role="heading" aria-level="2">'),
     (re.compile(r'<aside class="sidebar-drawer">'), '<aside class="sidebar-drawer" aria-label="All pages">'),
     (re.compile(r'<aside class="toc-drawer">'), '<aside class="toc-drawer" aria-label="On this page">'),
     (re.compile(r'<div id="search-results">'), '<h1>Search</h1>\n\n<div id="search-results">'),
-    # Arguments that have a line each are in a list of definitions without terms, which is invalid
+    # Sphinx writes a signature with a line per argument as a definition list without terms, which is invalid HTML
     (re.compile(r"<dl>(\n(?:<dd>.*</dd>\n)+)</dl>"), r'<div class="arguments">\1</div>'),
     (re.compile(r'(?m)^<dd>(<em class="sig-param">.*)</dd>$'), r"<div>\1</div>"),
 )
