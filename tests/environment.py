@@ -111,7 +111,7 @@ def prepare() -> Path:
     for peer in PEERS.keys() & (_named("LANEWISE_REQUIRE") | _named("LANEWISE_ALSO_REQUIRE")):
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
-            install = [python, *virtual_environment.PIP_INSTALL, PEERS[peer]]
+            install: list[str | Path] = [python, *virtual_environment.PIP_INSTALL, PEERS[peer]]
             done = subprocess.run(install, check=False, stdin=subprocess.DEVNULL)
             mark.write_text("" if done.returncode else PEERS[peer])  # if pip fails, tests of the package report it
     return python
