@@ -21,7 +21,8 @@ __all__ = [
     "get_printoptions", "printoptions", "set_printoptions", "tensor_bundle", "tensor_html", "tensor_repr", "tensor_str",
 ]  # fmt: skip
 
-# JupyterLab would break the rows of an array that is wider than its output. These scroll, by keyboard too.
+# By default, JupyterLab wraps the rows of an array that is wider than its output. With these attributes, the array
+# scrolls instead, by keyboard too.
 _HTML_START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'
 
 Nested = Any  # an element, or a list of Nested

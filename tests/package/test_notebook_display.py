@@ -14,7 +14,7 @@ import lanewise as lw
 from lanewise import registry
 from lanewise.devices import DeviceInfo
 
-START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'  # rows do not break, but scroll
+START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'  # rows scroll and do not wrap
 
 
 @pytest.fixture(scope="module")

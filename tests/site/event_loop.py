@@ -1,4 +1,4 @@
-"""Calls functions that start an event loop of their own, whichever tests ran before."""
+"""Calls functions that start an event loop of their own, even if an event loop of Playwright is running."""
 
 from __future__ import annotations
 

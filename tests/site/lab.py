@@ -18,8 +18,8 @@ RESTORED = """async () => {
     }
     await window.jupyterapp.restored;
 }"""
-# Opens a notebook of the site or of the browser's storage, and waits for its kernel, whose name and language the lab
-# writes to the notebook's metadata
+# Opens a notebook of the site or of the browser's storage. Waits for its kernel, and until the lab knows the kernel's
+# name and language, which it writes to the notebook's metadata
 OPEN = """async (path) => {
     const { commands } = window.jupyterapp;
     const panel = await commands.execute("docmanager:open", { path, factory: "Notebook" });

@@ -168,7 +168,7 @@ def test_the_checksum_is_that_of_zlib(text):
 
 
 def test_a_link_holds_texts_of_any_length():
-    """Texts of drivers and errors may be long; the link holds their beginnings."""
+    """Texts of drivers and errors may be long; the link holds only their beginnings."""
     long = "x" * 2000
     changes = {
         "missing": {"simd128": long, "relaxed_simd": "short"},
@@ -183,7 +183,8 @@ def test_a_link_holds_texts_of_any_length():
 
 
 def test_a_link_with_another_character_is_damaged():
-    """At every position, or the report is the same: Base64 leaves bits of its last character unused."""
+    """Tries every position. A change of the last one may leave the report as it was, because Base64 does not use all
+    bits of the last character."""
     outcomes = node(
         f"""(() => {{
             const report = {REPORT};

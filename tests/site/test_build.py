@@ -41,7 +41,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets build() write a site of three files in no time."""
+    """Makes build() write a site of three files instead of a real one."""
     monkeypatch.setattr(build, "_build", lambda made, *_: write_site(made, text="new"))
 
 
@@ -63,8 +63,8 @@ def unreachable(*_: object, **__: object) -> None:
 
 
 def test_a_second_build_has_the_same_files(site: Path, tmp_path: Path) -> None:
-    """In another folder, where it replaces a site, and with other hashes of strings. Says what it does in the meantime.
-    A site that LANEWISE_SITE names must be a build of this checkout."""
+    """It is in another folder, where it replaces a site, and strings have other hashes. The build announces its steps.
+    If LANEWISE_SITE names the first site, that must be a build of this checkout."""
     dist = tmp_path / "parent" / "second"
     write_site(dist, text="old")
     words = [sys.executable, str(SITE / "build.py"), "--no-build-isolation", "--dist", str(dist)]
@@ -213,7 +213,8 @@ def test_a_site_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
 def test_a_wrong_url_of_pyodide_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str], url: str
 ) -> None:
-    """No URL, one that cannot be, a server that does not answer, one without the file, and one with another file."""
+    """A text that is not a URL, an invalid URL, a server that does not answer, one without the file, and one with
+    another file."""
     monkeypatch.setattr(build, "prepare", unreachable)
     served = tmp_path / "served"
     (served / "other").mkdir(parents=True)
@@ -254,7 +255,7 @@ def test_a_failed_command_shows_the_end_of_its_output() -> None:
 
 
 def test_a_step_is_announced_before_it_runs() -> None:
-    """The name of the step is written at once, even into a pipe; the process ends without writing what is left."""
+    """The name of the step is flushed at once, even into a pipe: os._exit() does not flush what is still buffered."""
     program = f"""
 import os, sys
 sys.path.append({str(SITE)!r})

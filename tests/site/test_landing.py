@@ -14,7 +14,7 @@ WORKS = ("matmul-256", "matmul-512", "exp", "softmax", "digits")
 CONTESTANTS = ("numpy", "scalar", "simd128", "relaxed_simd", "wgpu")
 SIZES = ({"width": 390, "height": 844}, {"width": 1280, "height": 800})
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
-# What has the focus: its id, label or text, and whether it is on the screen, within the page's width, with an outline
+# The focused element: its id, label or text, and whether it is on the screen, within the page's width, with an outline
 FOCUS = """() => {
     const element = document.activeElement;
     const { left, right, top, bottom } = element.getBoundingClientRect();

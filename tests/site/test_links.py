@@ -1,4 +1,4 @@
-"""Checks the links of the built site outside of the reference: of the landing page, the lab and the notebooks."""
+"""Checks the links of the built site outside of the reference: those of the landing page, the lab and the notebooks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def text_of(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """Returns the anchors that JupyterLab makes of a file's headings: the text, with hyphens in place of spaces."""
+    """Returns the anchors that JupyterLab gives a file's headings: their text, with hyphens in place of spaces."""
     headings = re.findall(r"^#+ +(.+?) *$", text_of(path), re.MULTILINE)
     return {re.sub(r"[`*]", "", heading).replace(" ", "-") for heading in headings}
 
 
 def broken_references(folder: Path) -> list[str]:
-    """Returns a line for each link that leads to a file or a heading that the folder lacks, and each file that the text
-    names and that does not exist."""
+    """Returns a line for each link to a file or a heading that the folder lacks, and for each file that is named in the
+    text but does not exist."""
     found = []
     for path in sorted([*folder.rglob("*.ipynb"), *folder.rglob("*.md")]):
         text, where = text_of(path), path.relative_to(folder)

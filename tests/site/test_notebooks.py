@@ -50,8 +50,8 @@ def run(path: Path, folder: Path) -> Any:
 
 
 def pictures(notebook: Any) -> Iterator[tuple[str, Image.Image]]:
-    """Yields the pictures among the outputs of a notebook, each with its alternative text. They are HTML, because
-    JupyterLab gives no alternative text to outputs of the type image/png."""
+    """Yields the pictures among the outputs of a notebook, each with its alternative text. They are HTML, because in
+    JupyterLab, outputs of the type image/png cannot have alternative text."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})

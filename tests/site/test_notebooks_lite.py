@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOTEBOOKS = sorted(path.name for path in (Path(__file__).parents[2] / "site" / "notebooks").glob("*.ipynb"))
 # A five, from 0 to 1 in the paper's width and height
 FIVE = [(0.7, 0.1), (0.35, 0.1), (0.33, 0.45), (0.55, 0.42), (0.7, 0.6), (0.6, 0.85), (0.35, 0.85)]
-# What comes from this project; the rest of the page is JupyterLab's.
+# The elements that come from this project; the rest of the page is JupyterLab's.
 OURS = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 # Rules of axe-core that JupyterLab 4.4 itself breaks
 JUPYTERLAB_BREAKS = {
@@ -34,7 +34,7 @@ DRAWN = "(count) => document.querySelectorAll('.jp-Notebook .jp-Cell').length ==
 
 
 def check_accessibility(page: playwright.Page, cells: list[dict[str, Any]]) -> None:
-    """Asserts that the outputs and texts of the open notebook have no problems, and the lab none but known ones."""
+    """Asserts that the outputs and texts of the open notebook have no problems, and the lab has only known ones."""
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": WINDOW_HEIGHT})
         page.evaluate(SHOW_ALL)

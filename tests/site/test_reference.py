@@ -104,7 +104,7 @@ def test_the_page_of_an_operation(name, page):
 
 
 def test_accuracy_has_a_row_for_each_group_of_backends(page):
-    """tanh has different errors with FMA, without, and on AVX-512. A reason is given for exceptions."""
+    """tanh has different errors with FMA, without FMA, and on AVX-512. Exceptions have a reason."""
     text = squeezed(page("operations/tanh").text)
     measured = contract("tanh")["measured"]
     assert {"fma", "plain", "avx512"} <= set(measured)

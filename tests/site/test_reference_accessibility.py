@@ -18,7 +18,7 @@ KINDS = (  # a page of each kind
     "docs/figures",
     "project/contributing",
 )
-# Puts the article of another page in place of this one's, which takes less time than to open the page
+# Replaces this page's article by that of another page, which takes less time than opening that page
 SHOW_ARTICLE = """async (address) => {
     const text = await (await fetch(address)).text();
     const other = new DOMParser().parseFromString(text, "text/html");
@@ -28,7 +28,7 @@ SHOW_ARTICLE = """async (address) => {
 
 @pytest.fixture(scope="module")
 def view(browser):
-    """Returns the browser's page with a color scheme and a size; tests share it."""
+    """Returns a function that returns a page with a color scheme and a size; tests share these pages."""
     opened = {}
 
     def page_of(scheme, size):
