@@ -33,11 +33,8 @@ int64_t lw_milliseconds(void) {
 #if defined(_WIN32)
 
 int64_t lw_clock_nanoseconds(void) {
-    static int64_t per_second;
-    int64_t count;
-    if (per_second == 0) {
-        QueryPerformanceFrequency(&per_second);
-    }
+    int64_t per_second, count;
+    QueryPerformanceFrequency(&per_second);
     QueryPerformanceCounter(&count);
     return count / per_second * 1000000000 + count % per_second * 1000000000 / per_second;
 }

@@ -113,7 +113,10 @@ static int affinity(void) {
 
 int lw_usable_cores(void) { return smaller_limit(affinity(), lw_control_group_cores("")); }
 
-int lw_has_quota(void) { return lw_control_group_cores("") > 0; }
+int lw_has_quota(void) {
+    int limit = lw_control_group_cores("");
+    return limit > 0 && limit < affinity();
+}
 
 #endif
 

@@ -5,7 +5,7 @@
  * systems other than Linux and Windows, returns the number of processors that are online. */
 int lw_usable_cores(void);
 
-/* Returns whether a control group limits the CPU time of this process. */
+/* Returns whether a control group gives this process less CPU time than the processors in its affinity mask have. */
 int lw_has_quota(void);
 
 #if defined(__linux__)

@@ -50,11 +50,15 @@ typedef struct place {
     lw_job *job;
 } place;
 
+/* A worker; number 0 stands for all threads that call. */
 typedef struct worker {
     _Alignas(64) lw_mutex mutex; /* guards is_woken */
     lw_condition woken;
     int is_woken;
-    int is_alive;       /* guarded by the pool's mutex */
+    int is_alive; /* guarded by the pool's mutex */
+    /* Until then the thread does not spin: its processor was taken by a thread that the pool does not count, such as
+     * one of another pool or another process. */
+    _Atomic int64_t crowded_until;
     int is_initialized; /* whether `mutex` and `woken` are; guarded by the pool's mutex */
 } worker;
 
@@ -100,16 +104,12 @@ static int cores(void) {
 
 void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
 
-/* This thread does not spin before this time, because its processor was taken by a thread that the pool does not count,
- * such as one of another pool or another process. */
-static _Thread_local int64_t crowded_until;
-
-/* Returns whether this thread may spin. It must not if other threads need its processor. */
-static int may_spin(int64_t now) {
+/* Returns whether a thread with this number may spin. It must not if other threads need its processor. */
+static int may_spin(int number, int64_t now) {
     return atomic_load_explicit(&pool.awake, memory_order_relaxed) +
                    atomic_load_explicit(&pool.callers, memory_order_relaxed) <=
                cores() &&
-           now >= crowded_until;
+           now >= atomic_load_explicit(&pool.workers[number].crowded_until, memory_order_relaxed);
 }
 
 static int has_news(const void *seen) {
@@ -120,10 +120,16 @@ static int has_no_helpers(const void *of) {
     return helpers(atomic_load_explicit(&((place *)of)->state, memory_order_acquire)) == 0;
 }
 
-/* Spins until is_over(of), but gives up after spin_ns, or if other threads need the processor. Returns is_over(of). */
-static int spin(int (*is_over)(const void *), const void *of) {
-    int64_t now = lw_clock_nanoseconds(), end = now + atomic_load_explicit(&pool.spin_ns, memory_order_relaxed);
-    while (now < end && may_spin(now)) {
+/* Returns until when a thread that has just worked may spin. */
+static int64_t spin_deadline(void) {
+    return lw_clock_nanoseconds() + atomic_load_explicit(&pool.spin_ns, memory_order_relaxed);
+}
+
+/* Spins until is_over(of), but gives up at the deadline, or if other threads need the processor. Returns whether it is
+ * over. */
+static int spin(int number, int (*is_over)(const void *), const void *of, int64_t deadline) {
+    int64_t now = lw_clock_nanoseconds();
+    while (now < deadline && may_spin(number, now)) {
         for (int i = 0; i < PAUSES_PER_CLOCK; i++) {
             if (is_over(of)) {
                 return 1;
@@ -133,7 +139,7 @@ static int spin(int (*is_over)(const void *), const void *of) {
         int64_t before = now;
         now = lw_clock_nanoseconds();
         if (now - before > DESCHEDULED_NS) {
-            crowded_until = now + CROWDED_NS;
+            atomic_store_explicit(&pool.workers[number].crowded_until, now + CROWDED_NS, memory_order_relaxed);
         }
     }
     return is_over(of);
@@ -251,20 +257,20 @@ static int ends(int number) {
 
 static void run_worker(int number) {
     lw_float_modes_set_default();
-    int has_slept = 1, has_worked = 0;
+    int64_t deadline = 0; /* of spinning; 0 if this worker has not worked since it was started or woken */
     while (!ends(number)) {
         unsigned seen = atomic_load(&pool.news);
         uint32_t state;
         place *place = join(&state);
         if (place) {
-            if (has_slept) {
+            if (deadline == 0) {
                 wake_for(state - ROOM);
             }
             help(place, number);
-            has_slept = 0, has_worked = 1;
-        } else if (!has_worked || !spin(has_news, &seen)) {
+            deadline = spin_deadline();
+        } else if (!spin(number, has_news, &seen, deadline)) {
             sleep_until_woken(number, seen);
-            has_slept = 1, has_worked = 0;
+            deadline = 0;
         }
     }
 }
@@ -370,7 +376,7 @@ static place *offer(lw_job *job, int workers) {
 static void withdraw(place *place) {
     if (place) {
         uint32_t state = atomic_fetch_and(&place->state, ~(uint32_t)(TAKEN - ROOM));
-        if (helpers(state) && !spin(has_no_helpers, place)) {
+        if (helpers(state) && !spin(0, has_no_helpers, place, spin_deadline())) {
             lw_lock(&pool.mutex);
             atomic_fetch_or(&place->state, AWAITED);
             while (!has_no_helpers(place)) {

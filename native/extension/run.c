@@ -49,7 +49,10 @@ static int interrupted(void *of) {
 
 #if defined(__wasm__)
 
-static int threads_for(double nanoseconds) { return nanoseconds >= 0; }
+static int threads_for(double nanoseconds) {
+    (void)nanoseconds;
+    return 1;
+}
 
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
@@ -72,9 +75,17 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
 static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 17000;
 
+/* Returns how many threads share a call. While calls follow each other at once, each may wake as many workers as the
+ * call before had: they are ready for the next. */
 static int threads_for(double nanoseconds) {
-    double least = lw_ready_workers() ? NANOSECONDS_FOR_A_READY_THREAD : NANOSECONDS_FOR_A_SLEEPING_THREAD;
-    double worth = nanoseconds / least;
+    if (nanoseconds < 2 * NANOSECONDS_FOR_A_READY_THREAD) {
+        return 1;
+    }
+    int ready = lw_ready_workers();
+    double worth = ready ? nanoseconds / NANOSECONDS_FOR_A_READY_THREAD : 0;
+    double asleep = nanoseconds / NANOSECONDS_FOR_A_SLEEPING_THREAD;
+    worth = worth < 2 * (ready + 1) ? worth : 2 * (ready + 1);
+    worth = worth > asleep ? worth : asleep;
     int threads = worth >= 2 ? lw_threads() : 1;
     return worth < threads ? (int)worth : threads;
 }

@@ -48,6 +48,9 @@ void hold_meeting(int threads);
 
 int threads_of_process(void);
 
+/* Waits until all workers sleep. */
+void await_sleep(void);
+
 /* The tests in workers.c. */
 void test_context(void);
 void test_room(void);

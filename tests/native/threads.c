@@ -174,6 +174,13 @@ static void test_flags(void) {
     CHECK(fetestexcept(FE_ALL_EXCEPT) == (FE_INVALID | FE_DIVBYZERO));
 }
 
+void await_sleep(void) {
+    for (int turn = 0; turn < 2000 && lw_ready_workers(); turn++) {
+        usleep(1000);
+    }
+    CHECK(lw_ready_workers() == 0);
+}
+
 static double seconds_of_work(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -195,11 +202,9 @@ int threads_of_process(void) {
 static void test_idle(void) {
     lw_set_threads(4);
     hold_meeting(4);
-    usleep(20000);
-    CHECK(lw_ready_workers() == 0); /* all workers sleep */
-    lw_set_threads(5);              /* wakes the workers, which find no job */
-    usleep(20000);
-    CHECK(lw_ready_workers() == 0);
+    await_sleep();
+    lw_set_threads(5); /* wakes the workers, which find no job */
+    await_sleep();
     double before = seconds_of_work();
     usleep(300000);
     CHECK(seconds_of_work() - before < 0.01);

@@ -293,10 +293,7 @@ void test_no_spin(void) {
         share_and_check(b, 100, 4);
     }
     hold_meeting(4);
-    for (int turn = 0; turn < 200 && lw_ready_workers(); turn++) {
-        usleep(1000);
-    }
-    CHECK(lw_ready_workers() == 0);
+    await_sleep();
     free(b);
 }
 
