@@ -309,6 +309,6 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     /* Large products run one after another in a single task here, and each splits itself into tasks; small ones are
      * grouped, several per task. */
     int is_split = work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK);
-    all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL_WORK / (work + 1));
+    all.per_task = is_split ? all.products : items_per_task(context, all.products, 1);
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }

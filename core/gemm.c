@@ -267,13 +267,13 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         plan = gemm_make_plan(&g);
         size = plan.a_size + plan.b_size;
     }
-    float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
+    float *scratch = context->allocate ? context->allocate(context, (size_t)(size + 16) * sizeof *scratch) : NULL;
     if (scratch) {
         PATH_IF(is_skinny, "gemm: skinny");
         grid.scratch = scratch;
-        lw_status status = is_skinny   ? gemm_skinny(context, &g, scratch)
-                           : tasks > 1 ? gemm_by_grid(context, &grid)
-                                       : gemm_with_plan(context, &g, &plan, scratch);
+        lw_status status = is_skinny                    ? gemm_skinny(context, &g, scratch)
+                           : GEMM_HAS_GRID && tasks > 1 ? gemm_by_grid(context, &grid)
+                                                        : gemm_with_plan(context, &g, &plan, scratch);
         if (context->release) {
             context->release(context, scratch);
         }

@@ -11,6 +11,7 @@
 #include "creation.h"
 
 enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters and words per call of random_philox */
+_Static_assert(SPAN_UNIT % RANDOM_WORDS == 0, "a task of rand would waste some of the last batch's words");
 
 /* Computes the words of counters first .. first + RANDOM_COUNTERS - 1. Each loop is a few statements over separate
  * arrays, so that the compiler vectorizes it. */
