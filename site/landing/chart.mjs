@@ -138,7 +138,7 @@ export class Chart {
         const said = CONTESTANTS.map((each) => {
             const { name, kind, value, ratio } = this.text(report, outcomes[each], each);
             if (kind === "measured") {
-                return `${name} ${value} ${this.work.unit}${ratio && each !== "numpy" ? `, ${ratio} NumPy` : ""}`;
+                return `${name} ${value} ${this.work.unit}${ratio ? `, ${ratio} NumPy` : ""}`;
             }
             return kind === "pending" ? "" : `${name} ${value}`;
         }).filter(Boolean);

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -46,7 +47,7 @@ EDITS = (
 
 def build(out: Path, report: Path = sphinx_sources.REPORT) -> None:
     """Builds the reference in `out`, in place of an earlier one. Raises BuildError if Sphinx reports a problem."""
-    if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
+    if out.exists() and not ((out / MARK).exists() or (out.is_dir() and not any(out.iterdir()))):
         raise BuildError(f"expected a new or empty folder, or one with a reference, got {out}; name another one")
     with tempfile.TemporaryDirectory() as temporary:
         source, pages = Path(temporary, "source"), Path(temporary, "pages")
@@ -61,8 +62,7 @@ def build(out: Path, report: Path = sphinx_sources.REPORT) -> None:
         for name in BY_SPHINX:
             path = pages / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        for path in sorted(pages.rglob("*.html")):
-            path.write_text(_finished(path.read_text(encoding="utf-8")), encoding="utf-8")
+        _edit(sorted(pages.rglob("*.html")))
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(pages, out)
 
@@ -71,11 +71,20 @@ class BuildError(Exception):
     """The reference cannot be built; the message says why."""
 
 
-def _finished(page: str) -> str:
-    """Returns a page as it is published."""
-    for pattern, replacement in EDITS:
-        page = pattern.sub(replacement, page)
-    return page
+def _edit(pages: Sequence[Path]) -> None:
+    """Applies EDITS to all pages. Raises BuildError if one of them no longer fits any page."""
+    counts = [0] * len(EDITS)
+    for path in pages:
+        page = path.read_text(encoding="utf-8")
+        for i, (pattern, replacement) in enumerate(EDITS):
+            page, count = pattern.subn(replacement, page)
+            counts[i] += count
+        path.write_text(page, encoding="utf-8")
+    for count, (pattern, _) in zip(counts, EDITS, strict=True):
+        if count == 0:
+            raise BuildError(
+                f"no page has {pattern.pattern!r}; change EDITS of render.py for this version of the theme"
+            )
 
 
 def main() -> int:
