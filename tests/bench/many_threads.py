@@ -67,7 +67,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
     for goal in chosen:
         print(goal.name, file=sys.stderr, flush=True)
         rows.append(_row(goal, numbers[goal.name], settings.repeats, absent))
-    peers = [] if absent else [open_peer(THEIRS, 1).settings]
+    peers = [] if absent else [open_peer(THEIRS, 1).settings.replace("1 thread", "as many threads")]
     about = {"peers": peers, "absent": absent}
     heading = _heading(peers, absent)
     if not settings.as_json:
@@ -122,7 +122,7 @@ def _in_turn(contestants: Sequence[Contestant], rounds: int) -> list[list[int]]:
 def _heading(peers: Sequence[str], absent: Mapping[str, str]) -> list[str]:
     facts = machine.facts()
     return [
-        f"{machine.today()}; {facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {facts['system']}",
+        f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {facts['system']}",
         "; ".join([f"lanewise {facts['lanewise']}, Python {facts['python']}", *peers]),
         *(f"absent: {name} ({why})" for name, why in absent.items()),
         "figures are medians; a steady row's 90th percentile is at most twice its median, or 1.2 times PyTorch's",
