@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define LW_ABI_VERSION 1
+#define LW_ABI_VERSION 2
 #define LW_MAX_NDIM 8
 #define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation */
 

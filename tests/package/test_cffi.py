@@ -21,7 +21,7 @@ def library(request: pytest.FixtureRequest) -> object:
 
 def test_the_head_describes_the_library(library: ffi.CData) -> None:
     name = ffi.string(library.head.name).decode()
-    assert library.head.abi_version == 1
+    assert library.head.abi_version == 2
     assert lib(name).lanewise_kernels.head.signature == library.head.signature
     assert name in ISAS
 
