@@ -6,15 +6,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import venv
 from pathlib import Path
 
+from commands import SiteError, output_of
+
 __all__ = ["PIP_INSTALL", "VirtualEnvironmentError", "create"]
 
 PIP_INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-MAX_OUTPUT_CHARS = 4000  # of pip's output in an error message
 
 
 class VirtualEnvironmentError(Exception):
@@ -38,18 +38,9 @@ def create(folder: Path, requirements: Path) -> Path:
         raise VirtualEnvironmentError(
             f"cannot create {folder}: {error}\ninstall Python's modules venv and ensurepip (Debian: python3-venv)"
         ) from error
-    done = subprocess.run(
-        [python, *PIP_INSTALL, "-r", requirements],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        raise VirtualEnvironmentError(
-            f"pip could not install the packages of {name}:\n{done.stdout[-MAX_OUTPUT_CHARS:].rstrip()}"
-        )
+    try:
+        output_of(f"pip could not install the packages of {name}", python, *PIP_INSTALL, "-r", requirements)
+    except SiteError as error:
+        raise VirtualEnvironmentError(str(error)) from error
     stamp.write_text(expected)
     return python
