@@ -21,7 +21,10 @@ enum {
     CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed in strips */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
     CONV_TAPS = 16,     /* maximum taps that are packed together */
-    CONV_COLUMNS = 512  /* small images share a product until it has this many columns, to amortize its fixed cost */
+    CONV_COLUMNS = 512, /* small images share a product until it has this many columns, to amortize its fixed cost */
+    /* Minimum columns of a part of an image. The task of each part packs the weight, which takes as long as
+     * GRID_PACKING columns of results: at most 6 % of its time. */
+    CONV_PART_COLUMNS = 128
 };
 
 typedef struct conv {
@@ -30,12 +33,14 @@ typedef struct conv {
     int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* images per product */
     int64_t products, per_task;
+    int64_t parts, part_columns; /* tasks per product, if a product is divided among several; columns of each */
 } conv;
 
 /* What `source` in a gemm points to: the images of one product, from which conv_pack packs B. */
 typedef struct conv_images {
     const lw_window_layout *layout;
     const char *x;
+    int64_t first_column; /* the result that the product's column 0 computes */
 } conv_images;
 
 /* Taps that conv_pack collects, to pack them together. It collects a tap if the tap's elements for all columns of a
@@ -45,6 +50,11 @@ typedef struct conv_taps {
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */
     int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
 } conv_taps;
+
+/* Returns whether all columns of a panel are adjacent in x for this tap. */
+INLINE int conv_is_adjacent(const window_tap *tap) {
+    return tap->runs == 1 && tap->run[0].count == GEMM_NR && tap->strip->step == sizeof(float);
+}
 
 INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
     int64_t t = taps->count++;
@@ -86,7 +96,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     window_strip strip;
     window_tap tap;
     conv_taps pending;
-    window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_NR));
+    window_strip_start(&strip, w, images->first_column + first_column, min_int64(g->n - first_column, GEMM_NR));
     pending.count = 0;
     for (int64_t t = 0; t < taps; t++) {
         int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
@@ -100,7 +110,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             continue;
         }
         window_tap_start(&tap, q);
-        if (tap.runs == 1 && tap.run[0].count == GEMM_NR && strip.step == sizeof(float)) {
+        if (conv_is_adjacent(&tap)) {
             conv_add_tap(&pending, &tap, t);
             if (pending.count == CONV_TAPS) {
                 PATH("conv: as many taps as are packed together");
@@ -116,6 +126,59 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     conv_pack_taps(&pending, g, first_row, depth, to);
 }
 
+/* Lists where the rows of a panel begin in x, relative to the panel's first tap in channel 0. */
+static void conv_list_rows(const conv_images *images, int64_t first_row, int64_t depth, gemm_rows *rows) {
+    const lw_window_layout *w = images->layout;
+    const int64_t *x = w->strides[0];
+    int64_t taps = w->kernel_size[0] * w->kernel_size[1], channel = first_row / taps, t = first_row % taps;
+    int64_t distance[GEMM_MASKS];
+    for (int64_t each = 0; each < taps; each++) {
+        distance[each] =
+            each / w->kernel_size[1] * w->dilation[0] * x[2] + each % w->kernel_size[1] * w->dilation[1] * x[3];
+    }
+    for (int64_t p = 0; p < depth; p++) {
+        rows->row[p] = (gemm_row){channel * x[1] + distance[t], rows->inside[t]};
+        if (++t == taps) {
+            t = 0;
+            channel++;
+        }
+    }
+    rows->first_row = first_row;
+    rows->depth = depth;
+}
+
+/* Finds a panel of B in x: the function `find_b` of a convolution's gemm. For each tap, all columns of the panel have
+ * to be adjacent in x; then the panel differs from x only by its padding. */
+static const char *conv_find(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, gemm_rows *rows) {
+    const conv_images *images = g->source;
+    const lw_window_layout *w = images->layout;
+    if (w->kernel_size[0] * w->kernel_size[1] > GEMM_MASKS) {
+        return NULL;
+    }
+    window_strip strip;
+    window_tap tap;
+    int64_t from = 0;
+    window_strip_start(&strip, w, images->first_column + first_column, GEMM_NR);
+    for (int64_t t = 0, p = 0; p < w->kernel_size[0]; p++) {
+        window_tap_row(&tap, &strip, p);
+        for (int64_t q = 0; q < w->kernel_size[1]; q++, t++) {
+            window_tap_start(&tap, q);
+            if (!conv_is_adjacent(&tap)) {
+                PATH("conv: packs a panel that is not adjacent in x");
+                return NULL;
+            }
+            from = t == 0 ? tap.run[0].from : from;
+            for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
+                vi32_store(rows->inside[t] + c, vi32_load(tap.inside + c));
+            }
+        }
+    }
+    if (rows->first_row != first_row || rows->depth != depth) {
+        conv_list_rows(images, first_row, depth, rows);
+    }
+    return images->x + from;
+}
+
 /* Copies a product of several images from scratch memory to the output. */
 static void conv_store(const conv *all, const float *from, int64_t images, char *out) {
     const gemm *g = &all->product;
@@ -127,19 +190,27 @@ static void conv_store(const conv *all, const float *from, int64_t images, char 
     }
 }
 
-/* Computes the product for images image .. image + images - 1 and one group of channels. */
-static lw_status conv_product(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
-                              float *memory) {
+/* Returns the product for one image, or for this image and the following ones, and one group of channels. Initializes
+ * *source, to which the product points. */
+static gemm conv_product(const conv *all, int64_t image, int64_t group, conv_images *source) {
     const lw_window_layout *w = all->layout;
     gemm g = all->product;
-    char *out = g.c + image * w->strides[3][0] + group * g.m * g.c_row;
-    conv_images source = {w, (const char *)g.source + image * w->strides[0][0] + group * all->x_group};
-    g.source = &source;
+    *source = (conv_images){w, (const char *)g.source + image * w->strides[0][0] + group * all->x_group, 0};
+    g.source = source;
     g.a += group * g.m * g.a_row;
     if (g.bias) {
         g.bias += group * g.m * g.bias_row;
     }
-    g.c = out;
+    g.c += image * w->strides[3][0] + group * g.m * g.c_row;
+    return g;
+}
+
+/* Computes the results of images image .. image + images - 1 for one group of channels. */
+static lw_status conv_multiply(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
+                               float *memory) {
+    conv_images source;
+    gemm g = conv_product(all, image, group, &source);
+    char *out = g.c;
     if (images == 1) {
         PATH("conv: product of one image");
         return gemm_run(context, &g);
@@ -170,13 +241,26 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
     for (int64_t product = first; product < end && status == LW_OK; product++) {
         int64_t image = product / w->groups * all->images, last = min_int64(image + all->images, w->batch);
         for (; image < last && status == LW_OK; image += together) {
-            status = conv_product(context, all, image, min_int64(together, last - image), product % w->groups, memory);
+            status = conv_multiply(context, all, image, min_int64(together, last - image), product % w->groups, memory);
         }
     }
     if (memory && context->release) {
         context->release(context, memory);
     }
     return status;
+}
+
+/* Computes a range of columns of one image's product. */
+static lw_status conv_part_task(lw_context *context, int64_t task, const void *argument) {
+    const conv *all = argument;
+    int64_t groups = all->layout->groups, product = task / all->parts, first = task % all->parts * all->part_columns;
+    conv_images source;
+    gemm g = conv_product(all, product / groups, product % groups, &source);
+    PATH_IF(first > 0, "conv: a later part of an image");
+    source.first_column = first;
+    g.c += first * g.c_column;
+    g.n = min_int64(g.n - first, all->part_columns);
+    return gemm_run(context, &g);
 }
 
 typedef struct conv_strips {
@@ -285,6 +369,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         .c_row = out[1],
         .c_column = out[3],
         .pack_b = conv_pack,
+        .find_b = GEMM_COPIES_B ? conv_find : NULL,
         .source = inputs[0],
     };
     if (w->batch == 0 || all.product.m == 0 || all.product.n == 0) {
@@ -306,6 +391,15 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
+    if (all.images == 1 && context->threads > 1 && work >= GEMM_SMALL_WORK) {
+        int64_t parts = min_int64(divide_up(context->tasks, all.products), all.product.n / CONV_PART_COLUMNS);
+        if (parts > 0 && parts * all.products >= context->threads) {
+            PATH("conv: parts of images");
+            all.part_columns = divide_up(divide_up(all.product.n, parts), GEMM_NR) * GEMM_NR;
+            all.parts = divide_up(all.product.n, all.part_columns);
+            return run_tasks(context, all.parts * all.products, conv_part_task, &all);
+        }
+    }
     /* Large products run one after another in a single task here, and each splits itself into tasks; small ones are
      * grouped, several per task. */
     int is_split = work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK);

@@ -81,22 +81,38 @@ static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     }
 }
 
-/* Computes the sums of a tile from rows of A, in place or packed, and a packed panel of B. */
-static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b, char *tile,
-                          int64_t tile_row, gemm_store_mode mode) {
+/* A panel of B in place, which the tile that is computed from it copies to `copy`. */
+typedef struct gemm_panel {
+    const char *b;
+    int64_t step;         /* stride along k */
+    const gemm_row *rows; /* replaces `step` unless NULL */
+    float *copy;
+} gemm_panel;
+
+/* Computes the sums of a tile from rows of A, in place or packed, and a panel of B: the packed panel b or, unless it is
+ * NULL, `panel`. */
+static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b,
+                          const gemm_panel *panel, char *tile, int64_t tile_row, gemm_store_mode mode) {
     const gemm *g = part->g;
-    const int64_t b_step = GEMM_NR * sizeof *b;
-    if (i < part->unpacked_rows) {
-        gemm_tile_in_place(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
-                           (const char *)b, b_step, tile, tile_row, mode);
+    const int64_t b_step = GEMM_NR * sizeof *b; /* known at compile time */
+    int in_place = i < part->unpacked_rows;
+    const char *a = in_place ? g->a + (part->i + i) * g->a_row + part->p * g->a_column
+                             : (const char *)(part->a + (i - part->unpacked_rows) * part->depth);
+    if (GEMM_COPIES_B && panel) {
+        PATH_IF(GEMM_COPIES_B && in_place, "gemm: copies a panel of B, with A in place");
+        PATH_IF(GEMM_COPIES_B && !in_place, "gemm: copies a panel of B, with A packed");
+        gemm_tile_copying_b(part->depth, a, in_place ? g->a_row : (int64_t)sizeof(float),
+                            (in_place ? 1 : GEMM_MR) * (int64_t)sizeof(float), panel->b, panel->step, panel->rows, tile,
+                            tile_row, mode, panel->copy);
+    } else if (in_place) {
+        gemm_tile_in_place(columns, part->depth, a, g->a_row, (const char *)b, b_step, tile, tile_row, mode);
     } else {
-        gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked_rows) * part->depth),
-                       (const char *)b, b_step, tile, tile_row, mode);
+        gemm_edge_tile(rows, columns, part->depth, a, (const char *)b, b_step, tile, tile_row, mode);
     }
 }
 
-/* Computes one tile of C; (i, j) is relative to the part. */
-static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
+/* Computes one tile of C; (i, j) is relative to the part. b and `panel` are as for gemm_sum_tile(). */
+static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const float *b, const gemm_panel *panel) {
     const gemm *g = part->g;
     int64_t rows = min_int64(part->rows - i, GEMM_MR), columns = min_int64(part->columns - j, GEMM_NR);
     int64_t row = part->i + i, column = part->j + j;
@@ -106,7 +122,7 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
         PATH_IF(add, "gemm: adds to a tile of C");
         PATH_IF(last && (g->bias || g->activate), "gemm: epilogue on a tile of C");
         char *c = g->c + row * g->c_row + column * g->c_column;
-        gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_PREFETCH : GEMM_SET);
+        gemm_sum_tile(part, i, rows, columns, b, panel, c, g->c_row, add ? GEMM_ADD_PREFETCH : GEMM_SET);
         if (last && (g->bias || g->activate)) {
             gemm_apply_epilogue(g, row, column, rows, columns, c, g->c_row, columns);
         }
@@ -116,8 +132,42 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     PATH_IF(add, "gemm: copies a tile that it adds to C");
     float tile[GEMM_MR * GEMM_NR];
     int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_NR;
-    gemm_sum_tile(part, i, rows, columns, b, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
+    gemm_sum_tile(part, i, rows, columns, b, panel, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
+}
+
+/* Finds a panel of B in place that the first tile of a column can copy. Returns whether there is one. */
+static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, gemm_panel *panel) {
+    const gemm *g = part->g;
+    if (part->columns - j < GEMM_NR) {
+        return 0;
+    }
+    if (g->pack_b) {
+        panel->b = g->find_b(g, part->p, part->depth, part->j + j, rows);
+        panel->rows = rows->row;
+        return panel->b != NULL;
+    }
+    panel->b = g->b + part->p * g->b_row + (part->j + j) * g->b_column;
+    panel->step = g->b_row;
+    return g->b_column == sizeof(float);
+}
+
+/* Computes a column of tiles of C, from row first_row to end_row - 1, from a panel of B that this task packs into
+ * `own`. If possible, the first tile copies the panel, at no cost: its multiply-adds leave the units for stores
+ * idle. */
+static void gemm_multiply_own_panel(const gemm_part *part, int64_t first_row, int64_t end_row, int64_t j,
+                                    gemm_rows *rows, float *own) {
+    gemm_panel in_place = {.copy = own};
+    int64_t i = first_row;
+    if (GEMM_COPIES_B && end_row - i >= GEMM_MR && gemm_find_panel(part, j, rows, &in_place)) {
+        gemm_multiply_tile(part, i, j, NULL, &in_place);
+        i += GEMM_MR;
+    } else {
+        gemm_pack_own_panel(part, j, own);
+    }
+    for (; i < end_row; i += GEMM_MR) {
+        gemm_multiply_tile(part, i, j, own, NULL);
+    }
 }
 
 /* Computes one block of C. If its panels of B are shared with other tasks and together fit in the caches, tiles are
@@ -131,23 +181,27 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
-    if (part->b && part->depth * (end_column - first_column) <= GEMM_CACHED_FLOATS) {
+    if (!part->b) {
+        gemm_rows rows;
+        rows.depth = 0;
+        for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
+            gemm_multiply_own_panel(part, first_row, end_row, j, &rows, own);
+        }
+        return LW_OK;
+    }
+    if (!GEMM_HAS_LARGE_TASKS || part->depth * (end_column - first_column) <= GEMM_CACHED_FLOATS) {
         PATH("gemm: row by row");
         for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
             for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
-                gemm_multiply_tile(part, i, j, part->b + j * part->depth);
+                gemm_multiply_tile(part, i, j, part->b + j * part->depth, NULL);
             }
         }
         return LW_OK;
     }
     PATH("gemm: column by column");
     for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
-        const float *b = part->b ? part->b + j * part->depth : own;
-        if (!part->b) {
-            gemm_pack_own_panel(part, j, own);
-        }
         for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
-            gemm_multiply_tile(part, i, j, b);
+            gemm_multiply_tile(part, i, j, part->b + j * part->depth, NULL);
         }
     }
     return LW_OK;
@@ -197,13 +251,16 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     return LW_OK;
 }
 
-/* Chooses sizes so that all tasks have about the same work, and threads finish together. */
-static gemm_sizes gemm_choose_sizes(const gemm *g) {
+/* Chooses sizes so that all tasks have about the same work, and threads finish together. On one thread, a product whose
+ * A stays in L2 is a single task. */
+static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of about equal depth */
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
-    sizes.is_narrow = g->n <= GEMM_NARROW_N && g->a_column == sizeof(float) && g->a_row != sizeof(float);
+    int is_one_task = threads <= 1 && g->m * depth <= GEMM_ONE_TASK_A && g->n <= GEMM_TASK_NC;
+    int64_t narrow = is_one_task ? GEMM_NARROW_ONE_TASK_N : GEMM_NARROW_N;
+    sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
-    if (gemm_work(g) < GEMM_SMALL_WORK) {
+    if (is_one_task || gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
     int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* blocks of about equal height */
@@ -221,8 +278,8 @@ typedef struct gemm_plan {
     int64_t a_size, b_size; /* floats of scratch for panels of A and of B */
 } gemm_plan;
 
-static gemm_plan gemm_make_plan(const gemm *g) {
-    gemm_plan plan = {.sizes = gemm_choose_sizes(g)};
+static gemm_plan gemm_make_plan(const gemm *g, int64_t threads) {
+    gemm_plan plan = {.sizes = gemm_choose_sizes(g, threads)};
     gemm_sizes *sizes = &plan.sizes;
     plan.shares_b = g->m > sizes->block;
     if (!plan.shares_b) {
@@ -264,7 +321,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     } else if (tasks > 1) {
         size = grid_choose(&grid, tasks);
     } else {
-        plan = gemm_make_plan(&g);
+        plan = gemm_make_plan(&g, context->threads);
         size = plan.a_size + plan.b_size;
     }
     float *scratch = context->allocate ? context->allocate(context, (size_t)(size + 16) * sizeof *scratch) : NULL;

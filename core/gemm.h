@@ -23,6 +23,25 @@ typedef struct gemm gemm;
  * zeros. */
 typedef void gemm_b_packer(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
 
+/* A row of a panel in place: the byte offset of its first element, and a mask; elements that it hides are zeros. */
+typedef struct gemm_row {
+    int64_t from;
+    const int32_t *inside;
+} gemm_row;
+
+/* The rows of a panel that begins at row first_row of B. Consecutive panels of a task share one gemm_rows; depth is 0
+ * before the first. */
+typedef struct gemm_rows {
+    int64_t first_row, depth;
+    gemm_row row[GEMM_KC];
+    int32_t inside[GEMM_MASKS][GEMM_NR];
+} gemm_rows;
+
+/* Finds a panel of B in memory: returns its address, to which the offsets in `rows` are relative, or NULL if the panel
+ * has to be packed. Updates *rows. */
+typedef const char *gemm_b_finder(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column,
+                                  gemm_rows *rows);
+
 /* C = activate(A B + bias). A is m x k, B is k x n. */
 struct gemm {
     int64_t m, n, k;
@@ -31,7 +50,8 @@ struct gemm {
     int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
     gemm_activation *activate; /* may be NULL */
     gemm_b_packer *pack_b;     /* NULL if b points to a matrix in memory */
-    const void *source;        /* what pack_b reads */
+    gemm_b_finder *find_b;     /* goes with pack_b */
+    const void *source;        /* what pack_b and find_b read */
 };
 
 INLINE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }

@@ -65,7 +65,7 @@ static int64_t grid_choose(grid *grid, int64_t tasks) {
     grid->across = divide_up(g->n, grid->columns);
     grid->count = grid->across * divide_up(g->m, grid->rows);
     gemm first = grid_block(grid, 0); /* no other block is larger */
-    gemm_plan plan = gemm_make_plan(&first);
+    gemm_plan plan = gemm_make_plan(&first, 1);
     grid->size = plan.a_size + plan.b_size;
     return grid->count * grid->size;
 }
@@ -74,7 +74,7 @@ static lw_status grid_task(lw_context *context, int64_t task, const void *argume
     (void)context;
     const grid *grid = argument;
     gemm block = grid_block(grid, task);
-    gemm_plan plan = gemm_make_plan(&block);
+    gemm_plan plan = gemm_make_plan(&block, 1);
     lw_context serial = {0};
     PATH_IF(task > 0, "gemm: grid");
     return gemm_with_plan(&serial, &block, &plan, grid->scratch + task * grid->size);

@@ -29,13 +29,15 @@ INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     }
 }
 
-/* Computes a tile of `rows` rows of `vectors` vectors each; both are compile-time constants. a_row is the stride
- * between A's rows; a_step and b_step are the strides along k, all in bytes. The loops over the tile must be
- * unrolled completely: only then does the compiler keep `sum` in registers. */
-INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
-                         const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
+/* Computes a tile of `height` rows of `vectors` vectors each; both are compile-time constants. a_row is the stride
+ * between A's rows; a_step and b_step are the strides along k, all in bytes. If `rows` is not NULL, it replaces b_step;
+ * if `copy` is not NULL, the panel of B is copied to it; whether they are NULL is known at compile time. The loops over
+ * the tile must be unrolled completely: only then does the compiler keep `sum` in registers. */
+INLINE void gemm_tile_of(int height, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
+                         const char *b, int64_t b_step, const gemm_row *rows, char *tile, int64_t tile_row,
+                         gemm_store_mode mode, float *copy) {
     vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
-    int registers = rows * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
+    int registers = height * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
         sum[s] = vf32_set(0);
@@ -47,11 +49,22 @@ INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, in
         }
         int64_t end = prefetch ? depth * (part + 1) / GEMM_PREFETCH_PARTS : depth;
         GEMM_ALIGN_LOOP
-        for (; p < end; p++, a += a_step, b += b_step) {
+        for (; p < end; p++, a += a_step, b += rows ? 0 : b_step) {
             vf32 values[GEMM_NR_VECTORS];
 #pragma GCC unroll 32
             for (int v = 0; v < vectors; v++) {
-                values[v] = vf32_load((const float *)b + v * VF32_LANES);
+                if (rows) {
+                    vf32 x = vf32_load((const float *)(b + rows[p].from) + v * VF32_LANES);
+                    values[v] = vf32_from_bits(vf32_bits(x) & vi32_load(rows[p].inside + v * VF32_LANES));
+                } else {
+                    values[v] = vf32_load((const float *)b + v * VF32_LANES);
+                }
+                if (GEMM_PREFETCH_STEPS > 0 && !rows) {
+                    __builtin_prefetch((const float *)(b + GEMM_PREFETCH_STEPS * b_step) + v * VF32_LANES);
+                }
+                if (copy) {
+                    vf32_store(copy + p * GEMM_NR + v * VF32_LANES, values[v]);
+                }
             }
 #pragma GCC unroll 32
             for (int s = 0; s < registers; s++) {
@@ -69,7 +82,8 @@ INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, in
 /* Computes a tile from a packed panel of A. */
 INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
                             char *tile, int64_t tile_row, gemm_store_mode mode) {
-    gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, tile, tile_row, mode);
+    gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, NULL, tile, tile_row, mode,
+                 NULL);
 }
 
 static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
@@ -112,9 +126,24 @@ RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int6
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
         PATH("gemm_tile_in_place: one vector");
-        gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
+        gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, NULL, tile, tile_row, mode, NULL);
     } else {
         PATH("gemm_tile_in_place: all vectors");
-        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, NULL, tile, tile_row, mode,
+                     NULL);
+    }
+}
+
+/* Computes a tile from a panel of B in place, and copies the panel. `rows`, if not NULL, has the panel's rows; if it is
+ * NULL, they are b_step bytes apart. a_row and a_step are the strides of A, in place or packed. */
+RARE void gemm_tile_copying_b(int64_t depth, const char *a, int64_t a_row, int64_t a_step, const char *b,
+                              int64_t b_step, const gemm_row *rows, char *tile, int64_t tile_row, gemm_store_mode mode,
+                              float *copy) {
+    if (rows) {
+        PATH_IF(GEMM_COPIES_B, "gemm: copies a panel of B from rows that are found");
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, a_step, b, 0, rows, tile, tile_row, mode, copy);
+    } else {
+        PATH_IF(GEMM_COPIES_B, "gemm: copies a panel of B from equally spaced rows");
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, a_step, b, b_step, NULL, tile, tile_row, mode, copy);
     }
 }

@@ -14,8 +14,12 @@
  * multiply-adds per cycle as the EPYC), 2026-11:
  *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12;
  *     MR = 14 gains nothing more.
- *   - For square matrices of 512, 1024 and 2048 rows, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and
- *     149; KC = 512 reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
+ *   - For square matrices of 256, 512, 1024 and 2048 rows: 167, 156, 157 and 159, and MKL 161, 160, 163 and 167.
+ *     KC = 256 reaches 162, 152, 154 and 161. Without prefetching B, it is 155, 152, 152 and 158.
+ *   - If the first tile copies a panel of B instead of a loop before it, 128 x 128 gains 5 %. Reading A in place gains
+ *     3 % for 256 x 256 (on the EPYC, too). For 2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of
+ *     the caches; on the EPYC, whose L1 has 8 ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers
+ *     gains nothing.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
  * For 512, 1024 and 2048 rows, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50;
@@ -25,7 +29,7 @@
 #include "simd/simd.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
+enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 512, GEMM_MC = 96 };
 #elif defined LW_ISA_AVX2
 enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_AVX
@@ -40,10 +44,19 @@ enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 384, GEMM_M
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 64 };
 #endif
 
-#if defined __wasm__
-enum { GEMM_HAS_GRID = 0 }; /* WebAssembly has one thread */
+/* How many steps along k ahead the micro-kernel prefetches B; 0 turns it off. */
+#if defined LW_ISA_AVX512
+enum { GEMM_PREFETCH_STEPS = 8 };
 #else
-enum { GEMM_HAS_GRID = 1 };
+enum { GEMM_PREFETCH_STEPS = 0 };
+#endif
+
+/* Packing A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is
+ * one task. WebAssembly has one thread, and pages download this code. */
+#if defined __wasm__
+enum { GEMM_HAS_GRID = 0, GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160 };
+#else
+enum { GEMM_HAS_GRID = 1, GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256 };
 #endif
 
 enum {
@@ -52,9 +65,12 @@ enum {
     GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 6 MB of L3 */
     GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
     GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
-    GEMM_NARROW_N = 160,                         /* packing A does not pay if C has at most this many columns */
+    GEMM_ONE_TASK_A = 1 << 16,                   /* floats of A that stay in L2 while one task multiplies them */
     GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
+    /* Whether panels of B that tasks share can be larger than that. A task that shares them has over MC / 2 rows. */
+    GEMM_HAS_LARGE_TASKS = GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
-    GEMM_PACK_KC = 32,       /* steps along k that are packed for all panels at once */
-    GEMM_STACK_KC = 128      /* KC if there is no scratch memory and panels are on the stack */
+    GEMM_MASKS = 49,    /* masks of rows in place: one for each tap of a convolution with a kernel of up to 7 x 7 */
+    GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */
+    GEMM_STACK_KC = 128 /* KC if there is no scratch memory and panels are on the stack */
 };

@@ -15,7 +15,7 @@ SMALL = largest("GEMM_SMALL_WORK")  # products of at least this many multiply-ad
 WORK = largest("UNPACKED_MAX_WORK")  # products of at most this many multiply-adds are not packed
 FEW = largest("UNPACKED_MR")  # products with fewer rows than this are not packed
 SKINNY = largest("SKINNY_MAX_ROWS")
-NARROW = largest("GEMM_NARROW_N")
+NARROW = largest("GEMM_NARROW_ONE_TASK_N")
 
 Product = tuple[int, int, int]  # m, k, n: A is m x k, and B is k x n
 
@@ -86,6 +86,9 @@ def _packed() -> Iterator[Product]:
     yield SKINNY + MR, 120, NARROW + NR + 8
     yield largest("GEMM_MC") + MR - 4, 150, NARROW + 9
     yield largest("GEMM_MC") + 9, largest("GEMM_KC") + 9, NR + 9
+    yield largest("GEMM_MC") // 2 + 4, largest("GEMM_KC"), largest("GEMM_TASK_NC") + 9  # panels larger than L1
+    for block in values("GEMM_KC"):  # more of A than one task multiplies
+        yield largest("GEMM_ONE_TASK_A") // values("GEMM_KC")[0] + 9, block, NR + 9
     yield largest("GEMM_PACKED_ROWS") + 3, 5, 17
     yield largest("GEMM_MC") + 1, 2, largest("GEMM_NC") + 9  # two blocks of columns of B, which tasks share
 
