@@ -2,10 +2,11 @@
  *
  * core/ops/<op>.h defines a function of one row, and with the macro ROWS the kernel lw_<op>_<dtype>, which calls the
  * function for each row; kernels.c includes that header and lists the kernel in the table. Most of these functions call
- * row_reduce, which reduces the row like a reduction does, then row_map, which computes the output from the row and
- * that result. Rows are read and written in chunks; row_read and row_write copy rows that are not contiguous. Elements
- * have 4 bytes. The output may alias the first input, because no element of that input is read after it is overwritten.
- * The output may not alias other inputs. */
+ * row_reduce, which reduces the row like a reduction does, then a function that ROW_MAP defines, which computes the
+ * output from the row and that result. Rows are read and written in chunks; row_read and row_write copy rows that are
+ * not contiguous. If there are fewer rows than threads, tasks divide each long row (row_division.h). Elements have 4
+ * bytes. The output may alias the first input, because no element of that input is read after it is overwritten. The
+ * output may not alias other inputs. */
 #pragma once
 
 #include "reduction.h"
@@ -20,6 +21,7 @@ enum {
     ROW_INPUTS = 3,
     ROW_ITEM = 4,         /* bytes per element */
     ROW_LINE = 16,        /* elements per cache line */
+    ROW_CHUNK = 1024,     /* elements that are computed at a time */
     ROW_MAX_CACHED = 4096 /* longer rows are not prefetched, because they may not fit in L1 or L2 */
 };
 
@@ -30,6 +32,7 @@ typedef struct row {
     char *out_data;       /* where to write the output; NULL to compute only the sum of the results */
     const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
     const lw_scalar *parameters;
+    struct row_division *division; /* NULL unless tasks divide the row */
 } row;
 
 typedef void row_function(const row *r);
@@ -62,18 +65,22 @@ static inline void row_write(const row *r, int64_t start, int64_t count, const v
     row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ROW_ITEM, count);
 }
 
-/* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduction.h. */
+/* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduction.h.
+ * Unless `done` is NULL, it has the results of every per_task blocks, a power of two, which are whole subtrees. */
 static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
-                                 void *packed) {
+                                 void *packed, const reduced *done, int64_t per_task) {
     reduced result;
+    if (done && blocks <= per_task) {
+        return done[first / per_task];
+    }
     if (blocks > 1) {
         PATH("rows: reduces several blocks");
         int64_t left = 1;
         while (left * 2 < blocks) {
             left *= 2;
         }
-        result = row_reduce_blocks(r, x, first, left, f, packed);
-        reduced right = row_reduce_blocks(r, x, first + left, blocks - left, f, packed);
+        result = row_reduce_blocks(r, x, first, left, f, packed, done, per_task);
+        reduced right = row_reduce_blocks(r, x, first + left, blocks - left, f, packed, done, per_task);
         int64_t end = min_int64((first + blocks) * REDUCE_BLOCK, r->length);
         f->join(&result, left * REDUCE_BLOCK, &right, end - (first + left) * REDUCE_BLOCK);
         return result;
@@ -85,9 +92,15 @@ static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int
     return result;
 }
 
+#include "row_division.h"
+
 static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
     char packed[REDUCE_BLOCK * ROW_ITEM];
-    return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed);
+    reduced result;
+    if (ROW_IS_DIVISIBLE && r->division && row_reduce_by_tasks(r, x, f, &result)) {
+        return result;
+    }
+    return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed, NULL, 0);
 }
 /* Reduces an operand. Inlined, because row_map, which comes next, waits for this result: a call and its register
  * spills would be on the critical path. */
@@ -112,7 +125,6 @@ typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
 enum {
     ROW_OPERANDS = ROW_INPUTS,
-    ROW_CHUNK = 1024,
     ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* vectors per iteration */
     ROW_STEP = ROW_REGISTERS * VF32_LANES
 };
@@ -183,11 +195,11 @@ INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *n
     }
 }
 
-/* Computes a row of the result from the operands, one of which may be the result itself. An absent operand has the
- * constant value in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in
- * reduce_block.h, and the sums of the chunks are added in float64. */
-INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
-                      row_expression *expression, int summed) {
+/* Does what ROW_MAP says for elements `first` to end - 1: whole chunks, or the end of the row. If `summed`, stores the
+ * sum of each chunk at the chunk's index in `sums`, or returns the sum of all chunks if that is NULL. */
+INLINE double row_map_chunks(const row *r, const row_operand *operands, int count, const float *absent,
+                             const vf32 *numbers, row_expression *expression, int summed, int64_t first, int64_t end,
+                             double *sums) {
     float packed[ROW_OPERANDS][ROW_CHUNK];
     row_source in[ROW_OPERANDS];
     double sum = 0;
@@ -198,8 +210,8 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
             vf32_store(packed[o] + i, vf32_set(absent[o]));
         }
     }
-    for (int64_t start = 0; start < r->length; start += ROW_CHUNK) {
-        int64_t n = min_int64(r->length - start, ROW_CHUNK);
+    for (int64_t start = first; start < end; start += ROW_CHUNK) {
+        int64_t n = min_int64(end - start, ROW_CHUNK);
         PATH_IF(start > 0, "rows: another chunk");
         PATH_IF(summed && start > 0, "rows: another chunk of a sum");
 #pragma GCC unroll 3
@@ -221,12 +233,46 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
                 partial[p] += partial[p + half];
             }
         }
-        if (summed) {
+        if (summed && sums) {
+            sums[start / ROW_CHUNK] = (double)vf32_reduce_add(partial[0]);
+        } else if (summed) {
             sum += (double)vf32_reduce_add(partial[0]);
         }
     }
     return sum;
 }
+
+/* Defines a function `name` that computes a row of the result from `count` operands, one of which may be the result
+ * itself, and `constants` numbers. An absent operand has the constant value in `absent`. If `summed`, the function
+ * returns the sum of the results: each chunk is summed in 64 partials as in reduce_block.h, and the sums of the chunks
+ * are added in float64. Tasks get a copy of the numbers: if their address left the function, the loop would load them
+ * for every vector. */
+#define ROW_MAP(name, count, constants, expression, summed)                                                     \
+    typedef struct name##_numbers {                                                                             \
+        vf32 of[constants];                                                                                     \
+    } name##_numbers;                                                                                           \
+    static lw_status name##_task(lw_context *context, int64_t task, const void *argument) {                     \
+        (void)context;                                                                                          \
+        const row_map_call *c = argument;                                                                       \
+        int64_t first = task * c->per_task * ROW_CHUNK;                                                         \
+        double sum = row_map_chunks(c->r, c->operands, count, c->absent, c->numbers, expression, summed, first, \
+                                    min_int64(first + c->per_task * ROW_CHUNK, c->r->length), c->sums);         \
+        if (summed && !c->sums) *c->sum = sum;                                                                  \
+        return LW_OK;                                                                                           \
+    }                                                                                                           \
+    RARE double name##_divided(const row *r, const row_operand *operands, const float *absent,                  \
+                               name##_numbers numbers) {                                                        \
+        row_map_call call = {.r = r, .operands = operands, .absent = absent, .numbers = numbers.of};            \
+        return row_map_by_tasks(&call, summed, name##_task);                                                    \
+    }                                                                                                           \
+    INLINE double name(const row *r, const row_operand *operands, const float *absent, const vf32 *numbers) {   \
+        if (ROW_IS_DIVISIBLE && r->division) {                                                                  \
+            name##_numbers copied;                                                                              \
+            for (int i = 0; i < constants; i++) copied.of[i] = numbers[i];                                      \
+            return name##_divided(r, operands, absent, copied);                                                 \
+        }                                                                                                       \
+        return row_map_chunks(r, operands, count, absent, numbers, expression, summed, 0, r->length, NULL);     \
+    }
 
 typedef struct rows {
     const lw_layout *layout;
@@ -236,6 +282,7 @@ typedef struct rows {
     row_function *function;
     int32_t input_count;
     int64_t count, per_task, length;
+    row_division *division; /* NULL unless tasks divide each row */
 } rows;
 
 static lw_status rows_task(lw_context *context, int64_t task, const void *argument) {
@@ -245,7 +292,7 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
     int32_t outer = layout->ndim - layout->inner, inputs = all->input_count;
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
     int64_t line = outer ? layout->shape[outer - 1] : 1, step[LW_MAX_OPERANDS] = {0};
-    row r = {.length = all->length, .parameters = all->parameters};
+    row r = {.length = all->length, .parameters = all->parameters, .division = all->division};
     for (int32_t i = 0; i < inputs; i++) {
         r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
     }
@@ -282,11 +329,18 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
                           void *const *outputs, const lw_scalar *parameters, int32_t input_count,
                           row_function *function) {
     const lw_layout *layout = layout_argument;
-    rows all = {layout, inputs, outputs[0], parameters, function, input_count, 0, 0, 0};
+    rows all = {layout, inputs, outputs[0], parameters, function, input_count, 0, 0, 0, NULL};
     all.count = layout_count(layout, 0, layout->ndim - layout->inner);
     all.length = layout_count(layout, layout->ndim - layout->inner, layout->ndim);
     if (all.count == 0 || all.length == 0) {
         return LW_OK;
+    }
+    if (ROW_IS_DIVISIBLE && all.count < context->threads && all.length >= ROW_DIVIDED) {
+        row_division division = {context, LW_OK};
+        all.division = &division;
+        all.per_task = all.count;
+        rows_task(context, 0, &all);
+        return division.status;
     }
     all.per_task = items_per_task(context, all.count, 1);
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);

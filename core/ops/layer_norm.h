@@ -17,6 +17,9 @@ INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
 
 INLINE vf32 layer_norm_rescaled(const vf32 *x, const vf32 *scale) { return x[0] * scale[0]; }
 
+ROW_MAP(layer_norm_map, 3, 3, layer_norm_scaled, 0)
+ROW_MAP(layer_norm_map_rescaled, 1, 1, layer_norm_rescaled, 0)
+
 /* The power of two that brings the squares of x into the range of float32; 1 if they are in range. An overflow
  * makes `squares` infinite or NaN. */
 static float layer_norm_scale(double squares, double eps) {
@@ -30,7 +33,7 @@ static const reducer layer_norm_moments = {.size = sizeof(float), .block = momen
 
 RARE void layer_norm_rescale(const row *r, double eps, float scale);
 
-/* Original and rescaled rows share this function, so that the inlined row_map below is compiled only once. */
+/* Original and rescaled rows share this function, so that the inlined layer_norm_map below is compiled only once. */
 static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float scale = layer_norm_scale(total.moments.squares, eps);
@@ -44,14 +47,14 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps));
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* an absent weight is 1, an absent bias -0: both change nothing */
-    row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
+    layer_norm_map(r, r->in, absent, numbers);
 }
 
 /* Writes x * scale to the result, and normalizes it there. */
 RARE void layer_norm_rescale(const row *r, double eps, float scale) {
     row rescaled = *r;
     vf32 number = vf32_set(scale);
-    row_map(r, r->in, 1, NULL, &number, layer_norm_rescaled, 0);
+    layer_norm_map_rescaled(r, r->in, NULL, &number);
     rescaled.in[0] = r->out;
     layer_norm_apply(&rescaled, eps * (double)scale * (double)scale, 1);
 }

@@ -7,13 +7,15 @@
 
 INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
+ROW_MAP(log_softmax_map, 1, 2, log_softmax_shifted, 0)
+
 /* The exponentials are summed but not stored: the result may be in the memory of x, which is read once more. */
 static void log_softmax_row_float32(const row *r) {
     row powers = *r;
     powers.out_data = NULL;
     float max = softmax_max(r), sum = (float)softmax_powers(&powers, max);
     vf32 numbers[] = {vf32_set(max), op_log_float32(vf32_set(sum))};
-    row_map(r, r->in, 1, NULL, numbers, log_softmax_shifted, 0);
+    log_softmax_map(r, r->in, NULL, numbers);
 }
 
 ROWS(log_softmax, float32, 1)

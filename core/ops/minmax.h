@@ -10,12 +10,14 @@
 /* `numbers` holds the scale, which is 1 or 1/2, then the smallest element and max - min, both scaled. */
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
+ROW_MAP(minmax_map, 1, 3, minmax_scaled, 0)
+
 static void minmax_row_float32(const row *r) {
     float min = row_reduce_float32(r, r->in[0], &min_reducer_float32);
     float max = row_reduce_float32(r, r->in[0], &max_reducer_float32);
     float scale = max - min < __builtin_inff() ? 1 : 0.5f;
     vf32 numbers[] = {vf32_set(scale), vf32_set(min * scale), vf32_set(max * scale - min * scale)};
-    row_map(r, r->in, 1, NULL, numbers, minmax_scaled, 0);
+    minmax_map(r, r->in, NULL, numbers);
 }
 
 ROWS(minmax, float32, 1)

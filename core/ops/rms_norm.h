@@ -8,12 +8,14 @@
 /* x[0] is the element and x[1] the weight. */
 INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
 
+ROW_MAP(rms_norm_map, 2, 1, rms_norm_scaled, 0)
+
 static void rms_norm_row_float32(const row *r) {
     reduced total = row_reduce(r, r->in[0], &norm_l2_reducer_float32);
     double length = (double)r->length;
     vf32 factor = vf32_set((float)__builtin_sqrt(length / (total.sum + length * r->parameters[0].f)));
     static const float absent[] = {0, 1};
-    row_map(r, r->in, 2, absent, &factor, rms_norm_scaled, 0);
+    rms_norm_map(r, r->in, absent, &factor);
 }
 
 ROWS(rms_norm, float32, 2)

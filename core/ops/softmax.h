@@ -17,15 +17,18 @@ static float softmax_max(const row *r) {
 INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }
 INLINE vf32 softmax_scaled(const vf32 *power, const vf32 *scale) { return power[0] * scale[0]; }
 
+ROW_MAP(softmax_map_powers, 1, 1, softmax_power, 1)
+ROW_MAP(softmax_map_scaled, 1, 1, softmax_scaled, 0)
+
 /* Writes e^(x - max) to the result and returns the sum. */
 static double softmax_powers(const row *r, float max) {
     vf32 numbers = vf32_set(max);
-    return row_map(r, r->in, 1, NULL, &numbers, softmax_power, 1);
+    return softmax_map_powers(r, r->in, NULL, &numbers);
 }
 
 static void softmax_row_float32(const row *r) {
     vf32 scale = vf32_set((float)(1 / softmax_powers(r, softmax_max(r))));
-    row_map(r, &r->out, 1, NULL, &scale, softmax_scaled, 0);
+    softmax_map_scaled(r, &r->out, NULL, &scale);
 }
 
 ROWS(softmax, float32, 1)

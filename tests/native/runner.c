@@ -153,7 +153,7 @@ static const host hosts[HOSTS] = {
     [PLAIN] = {"", 1, 1, 0},
     [BACKWARDS] = {" (tasks last to first)", 5, 1, 0},
     [STREAMING] = {" (streamed)", 5, 1, 1},
-    [WITHOUT_MEMORY] = {" (without memory)", 1, 0, 0},
+    [WITHOUT_MEMORY] = {" (without memory)", 5, 0, 0},
 };
 static int counts_paths; /* whether --paths is given */
 

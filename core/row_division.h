@@ -1,0 +1,105 @@
+/* Divides a long row among tasks. The results do not depend on the number of tasks: a task reduces subtrees of the tree
+ * by which row_reduce_blocks() joins blocks, and sums of chunks are added in the order of the chunks. Included by
+ * rows.h. */
+#pragma once
+
+#if defined __wasm__
+enum { ROW_IS_DIVISIBLE = 0 }; /* WebAssembly has one thread */
+#else
+enum { ROW_IS_DIVISIBLE = 1 };
+#endif
+
+enum { ROW_DIVIDED = 1 << 16 }; /* minimum length of a divided row: its tasks take much longer than waking threads */
+
+typedef struct row_division {
+    lw_context *context;
+    lw_status status; /* of the first job that failed; later ones do nothing */
+} row_division;
+
+typedef struct row_reduce_call {
+    const row *r;
+    row_operand x;
+    const reducer *f;
+    reduced *results;
+    int64_t blocks, per_task; /* per_task is a power of two */
+} row_reduce_call;
+
+/* What the function that ROW_MAP defines passes to its tasks. */
+typedef struct row_map_call {
+    const row *r;
+    const row_operand *operands;
+    const float *absent;
+    const vf32 *numbers;
+    double *sums;     /* one for each chunk, or NULL */
+    double *sum;      /* what the only task returns if `sums` is NULL */
+    int64_t per_task; /* chunks */
+} row_map_call;
+
+static void row_run_tasks(const row *r, int64_t count, lw_task *row_task, const void *argument) {
+    row_division *division = r->division;
+    if (division->status == LW_OK) {
+        division->status = run_tasks(division->context, count, row_task, argument);
+    }
+}
+
+/* Returns scratch memory, or NULL. */
+static void *row_allocate(const row *r, size_t size) {
+    lw_context *context = r->division->context;
+    return context->allocate ? context->allocate(context, size) : NULL;
+}
+static void row_release(const row *r, void *memory) {
+    lw_context *context = r->division->context;
+    if (context->release) {
+        context->release(context, memory);
+    }
+}
+
+static lw_status row_reduce_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const row_reduce_call *c = argument;
+    char packed[REDUCE_BLOCK * ROW_ITEM];
+    int64_t first = task * c->per_task, blocks = min_int64(c->per_task, c->blocks - first);
+    c->results[task] = row_reduce_blocks(c->r, c->x, first, blocks, c->f, packed, NULL, 0);
+    return LW_OK;
+}
+
+/* Reduces an operand. Returns 0 if there is no memory for the tasks' results. */
+static int row_reduce_by_tasks(const row *r, row_operand x, const reducer *f, reduced *result) {
+    row_reduce_call call = {r, x, f, NULL, divide_up(r->length, REDUCE_BLOCK), 1};
+    while (call.per_task * r->division->context->tasks < call.blocks) {
+        call.per_task *= 2;
+    }
+    int64_t tasks = divide_up(call.blocks, call.per_task);
+    call.results = row_allocate(r, (size_t)tasks * sizeof *call.results);
+    PATH_IF(!call.results, "rows: no memory to reduce by tasks");
+    if (!call.results) {
+        return 0;
+    }
+    row_run_tasks(r, tasks, row_reduce_task, &call);
+    *result = (reduced){0};
+    if (r->division->status == LW_OK) {
+        *result = row_reduce_blocks(r, x, 0, call.blocks, f, NULL, call.results, call.per_task);
+    }
+    row_release(r, call.results);
+    return 1;
+}
+
+/* Runs the tasks of a function that ROW_MAP defines. Returns the sum of the results if `summed`. Without memory for the
+ * sums of chunks, there is one task. */
+static double row_map_by_tasks(row_map_call *call, int summed, lw_task *row_map_task) {
+    const row *r = call->r;
+    int64_t chunks = divide_up(r->length, ROW_CHUNK);
+    double sum = 0;
+    call->sum = &sum;
+    call->sums = summed ? row_allocate(r, (size_t)chunks * sizeof *call->sums) : NULL;
+    PATH_IF(summed && !call->sums, "rows: no memory to sum by tasks");
+    call->per_task = summed && !call->sums ? chunks : items_per_task(r->division->context, chunks, 1);
+    row_run_tasks(r, divide_up(chunks, call->per_task), row_map_task, call);
+    if (call->sums) {
+        for (int64_t i = 0; i < chunks && r->division->status == LW_OK; i++) {
+            sum += call->sums[i];
+        }
+        row_release(r, call->sums);
+    }
+    return sum;
+}
