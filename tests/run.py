@@ -29,9 +29,9 @@ from environment import ROOT, install_system_packages, prepare, required, testab
 REPORTS = ROOT / "build" / "reports"
 
 # Stages run in groups, side by side; the stages of one group run one after another. native and packaging form a group
-# because both build for other platforms in the same folders; wasm, bench and site all build the wheel for Pyodide. The
-# longest group starts first; a stage not named here is a group by itself.
-GROUPS = (("native", "packaging"), ("wasm", "bench", "site"), ("core",))
+# because both build for other platforms in the same folders; wasm, bench and site all build the wheel for Pyodide. Long
+# groups start first, so that short ones fill the gap at the end; a stage not named here is a group by itself.
+GROUPS = (("wasm", "bench", "site"), ("native", "packaging"), ("webgpu",), ("sweep",), ("loopback",))
 
 
 @dataclass

@@ -116,6 +116,7 @@ def test_times_are_relative_to_the_fastest_of_a_kind():
     assert tuning.relative(sampled) == {fast: {"rows": 1.0, "matrices": 1.5}, slow: {"rows": 4.0, "matrices": 1.0}}
 
 
+@pytest.mark.host
 def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(tuning, "SIZES", (10, 100))
     monkeypatch.setattr(tuning, "EDGES", (4,))

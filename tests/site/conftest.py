@@ -21,30 +21,23 @@ SITE = ROOT / "site"
 sys.path += [str(ROOT), str(SITE), str(ROOT / "tests"), str(ROOT / "tests" / "wasm"), str(Path(__file__).parent)]
 
 import chromium  # noqa: E402
-import support  # noqa: E402
 from served import SUBPATH, serving  # noqa: E402
+from support import absent  # noqa: E402
 from visit import Visit  # noqa: E402
 
+MATRIX = Path(__file__).with_name("matrix.md")
 BUILD_SECONDS = 900  # on a busy machine, with all packages to download
 
 
 @pytest.fixture(scope="session")
-def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The support matrix of the built sites: a copy of that of the tests, which change it while these run."""
-    copy = tmp_path_factory.mktemp("matrix") / support.TABLE.name
-    text = support.TABLE.read_text(encoding="utf-8") if support.TABLE.exists() else support.table({})
-    copy.write_text(text, encoding="utf-8")
-    return copy
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, matrix: Path) -> Path:
-    """The folder of the site: the one that LANEWISE_SITE names, or one that site/build.py makes."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a site with the support matrix matrix.md: the one that LANEWISE_SITE names, or one that
+    site/build.py makes. The matrix of the tests would not do: other tests change it while these run."""
     if named := os.environ.get("LANEWISE_SITE"):
         return Path(named).resolve()
     folder = tmp_path_factory.mktemp("site") / SUBPATH
     command = [sys.executable, str(SITE / "build.py"), "--no-build-isolation"]
-    command += ["--support", str(matrix), "--dist", str(folder)]
+    command += ["--support", str(MATRIX), "--dist", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     if done.returncode:
         pytest.fail(f"site/build.py stopped:\n{done.stdout}{done.stderr}")
@@ -62,7 +55,7 @@ def address(site: Path) -> Iterator[str]:
 def driver() -> Iterator[chromium.Driver]:
     """Playwright, of which a process can have only one."""
     if chromium.program() is None:
-        support.absent("Chromium is not installed", "chromium")
+        absent("Chromium is not installed", "chromium")
     with closing(chromium.Driver()) as started:
         yield started
 

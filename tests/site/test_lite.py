@@ -124,12 +124,12 @@ def release() -> Iterator[str]:
         yield f"{origin}/{folder.name}/"
 
 
-def test_a_published_site_loads_pyodide_from_its_server(tmp_path: Path, browser: Any) -> None:
-    matrix = tmp_path / "support.md"
-    matrix.write_text("| operation | avx2 |\n|---|---|\n| exp | ✓ |\n", encoding="utf-8")
+def test_a_published_site_loads_pyodide_from_its_server(
+    tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "build_reference", lambda folder, *_: folder.mkdir())  # it takes a minute
     with release() as url:
-        folder = build.build(tmp_path / SUBPATH, pyodide=url, support=matrix, isolated=False)
-        assert (folder / "reference" / "tables" / "support.html").read_text(encoding="utf-8").count(">✓</span>") == 1
+        folder = build.build(tmp_path / SUBPATH, pyodide=url, isolated=False)
         assert [path.name for path in (folder / "pyodide").iterdir()] == [distribution.LOCK]
         with serving(folder) as address, closing(Visit(browser.new_context(), address)) as visit:
             lab.open_lab(visit)

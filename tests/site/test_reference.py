@@ -21,13 +21,6 @@ from tests.site.event_loop import call_in_thread
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "site" / "reference" / "render.py"
 LARGEST = 10 << 20  # bytes
-REPORT = """Ticked: every test of the operation on the backend passed in this run. Crossed: one failed. Empty: not run.
-
-| operation | wgpu | avx2 | scalar |
-|---|---|---|---|
-| exp | ✓ | ✓ | ✓ |
-| sort |  | ✓ | ✗ |
-"""
 
 
 def interpreter() -> str:
@@ -247,26 +240,18 @@ def test_without_results_the_matrix_says_so(page):
     assert "radix sort is sequential" in text
 
 
-@pytest.fixture(scope="module")
-def with_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("with-results")
-    (folder / "support.md").write_text(REPORT, encoding="utf-8")
-    done = run("--out", folder / "pages", "--support", folder / "support.md")
-    assert done.returncode == 0, done.stderr
-    return folder / "pages"
-
-
-def test_the_matrix_has_the_results(with_results):
-    shown = html_pages.read(with_results / "tables" / "support.html")
+def test_the_matrix_has_the_results(site):
+    """The site is built with matrix.md."""
+    shown = html_pages.read(site / "reference" / "tables" / "support.html")
     text = squeezed(shown.text)
     assert "operation WebGPU AVX2 scalar exp ✓ ✓ ✓ sort ✓ ✗ Computed" in text
     assert "4 of the 5 pairs" in text
     assert "../operations/exp.html" in shown.links
 
 
-def test_two_builds_are_the_same(reference, with_results):
+def test_two_builds_are_the_same(reference, site):
     """Except for the files that show the results: the matrix, and the index of the search."""
-    first, second = files(reference), files(with_results)
+    first, second = files(reference), files(site / "reference")
     assert first.keys() == second.keys()
     changed = {name for name in first if first[name] != second[name]}
     # The matrix changes the index, whose hash is in no page. Titles and links of other pages do not depend on it.

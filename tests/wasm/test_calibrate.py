@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import Engine
+from engines import EMCC, Engine
 
 PROGRAM = Path(__file__).parent / "programs" / "calibrate.py"
+CHOSEN = ("node-0.27.7", "worker-314.0.7", "webkit-0.27.7", "firefox-314.0.7", EMCC)  # one of each kind takes a minute
+pytestmark = pytest.mark.parametrize("engine", CHOSEN, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

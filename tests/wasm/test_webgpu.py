@@ -231,7 +231,8 @@ def test_a_part_of_the_oracle_in_each_engine(
     assert not wrong
 
 
-def test_the_demo_predicts_what_the_cpu_does(gpu_engine: engines.Engine, lost: Results) -> None:
+@pytest.mark.parametrize("gpu_engine", [ENGINES[0], ENGINES[-1]], indirect=True)
+def test_the_demo_predicts_what_the_cpu_does(gpu_engine: engines.Engine) -> None:
     """`python -m lanewise demo` has a line for WebGPU, and all predictions agree."""
     report = gpu_engine.run(PROGRAMS / "digits.py", timeout=600)
     names = {each["name"] for each in report["readers"]}
