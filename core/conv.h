@@ -2,10 +2,11 @@
  *
  * 1. As a matrix product (implicit im2col). A holds the weight, B the patches of the images, and a row of C one output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
- *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image
- *    is one product per group. Small images share products, to amortize packing A and to fill whole panels of B. In
- *    the output, the columns of different images are not adjacent, so a shared product is computed in scratch memory
- *    and copied.
+ *    (i, j) of the image. B is never stored as a matrix: its panels are packed directly from x or, if their elements
+ *    are adjacent in x, read in place by the first tile, which copies them. A large image is one product per group; on
+ *    several threads, each task computes a part of its columns. Small images share products, to amortize packing A and
+ *    to fill whole panels of B. In the output, the columns of different images are not adjacent, so a shared product is
+ *    computed in scratch memory and copied.
  * 2. Directly, in strips of results. Used if a group has fewer than CONV_MIN_ROWS output channels, which would leave
  *    rows of the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
  *
