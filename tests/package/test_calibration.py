@@ -18,6 +18,9 @@ from lanewise import calibration, cli, selection, tuning
 from lanewise.backend import CPU_BACKENDS
 from lanewise.calibration import KINDS, PROMOTED
 
+# On loopback, each calibration measures a GPU, too, for half a minute; tests/loopback/test_promotion.py tests that.
+pytestmark = pytest.mark.host
+
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
 BEST, LAST = HOSTS[0], HOSTS[-1]
 SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
@@ -116,7 +119,6 @@ def test_times_are_relative_to_the_fastest_of_a_kind():
     assert tuning.relative(sampled) == {fast: {"rows": 1.0, "matrices": 1.5}, slow: {"rows": 4.0, "matrices": 1.0}}
 
 
-@pytest.mark.host
 def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(tuning, "SIZES", (10, 100))
     monkeypatch.setattr(tuning, "EDGES", (4,))
