@@ -14,7 +14,8 @@ enum {
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
     UNPACKED_STREAM_NC = 1024, /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
-    UNPACKED_STREAM_ROWS = 8   /* rows of B whose products are summed in registers */
+    UNPACKED_STREAM_ROWS = 8,  /* rows of B whose products are summed in registers */
+    UNPACKED_PART = 1 << 14    /* steps along k of a part, if tasks divide k */
 };
 
 /* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
@@ -258,6 +259,74 @@ static lw_status unpacked_task(lw_context *context, int64_t task, const void *ar
     return LW_OK;
 }
 
+/* A product whose k is divided into parts. */
+typedef struct unpacked_parts {
+    const gemm *g;
+    int64_t count, per_task;
+    int64_t width; /* floats from a row of a sum to the next: n, rounded up to whole vectors */
+    float *sums;   /* m rows for each part */
+} unpacked_parts;
+
+static lw_status unpacked_part_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const unpacked_parts *parts = argument;
+    const gemm *g = parts->g;
+    for (int64_t i = task * parts->per_task; i < min_int64((task + 1) * parts->per_task, parts->count); i++) {
+        float *sums = parts->sums + i * g->m * parts->width;
+        gemm part = *g;
+        part.k = min_int64(g->k - i * UNPACKED_PART, UNPACKED_PART);
+        part.a += i * UNPACKED_PART * g->a_column;
+        part.b += i * UNPACKED_PART * g->b_row;
+        part.bias = NULL;
+        part.activate = NULL;
+        part.c = (char *)sums;
+        part.c_row = parts->width * (int64_t)sizeof *sums;
+        part.c_column = sizeof *sums;
+        unpacked_multiply(&part);
+        for (int64_t r = 0; r < g->m; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
+            for (int64_t c = g->n; c < parts->width; c++) {
+                sums[r * parts->width + c] = 0;
+            }
+        }
+    }
+    return LW_OK;
+}
+
+/* Computes the sums of all parts in tasks, and joins them in a tree, whatever the number of tasks. */
+static lw_status unpacked_by_parts(lw_context *context, unpacked_parts *parts) {
+    const gemm *g = parts->g;
+    int64_t size = g->m * parts->width;
+    parts->per_task = items_per_task(context, parts->count, 1);
+    lw_status status = run_tasks(context, divide_up(parts->count, parts->per_task), unpacked_part_task, parts);
+    if (status != LW_OK) {
+        return status;
+    }
+    for (int64_t step = 1; step < parts->count; step *= 2) {
+        for (int64_t i = 0; i + step < parts->count; i += 2 * step) {
+            float *left = parts->sums + i * size, *right = left + step * size;
+            for (int64_t c = 0; c < size; c += VF32_LANES) {
+                vf32_store(left + c, vf32_load(left + c) + vf32_load(right + c));
+            }
+        }
+    }
+    gemm_store_tile(g, 0, 0, g->m, g->n, parts->sums, parts->width, 0, 1);
+    return LW_OK;
+}
+
 static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
-    return run_tasks(context, divide_up(g->n, unpacked_task_columns(g)), unpacked_task, g);
+    int64_t tasks = divide_up(g->n, unpacked_task_columns(g));
+    unpacked_parts parts = {.g = g, .count = divide_up(g->k, UNPACKED_PART)};
+    if (GEMM_HAS_GRID && parts.count > tasks && context->allocate) {
+        parts.width = divide_up(g->n, VF32_LANES) * VF32_LANES;
+        parts.sums = context->allocate(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
+    }
+    if (!GEMM_HAS_GRID || !parts.sums) {
+        return run_tasks(context, tasks, unpacked_task, g);
+    }
+    PATH_IF(GEMM_HAS_GRID, "gemm: unpacked, in parts along k");
+    lw_status status = unpacked_by_parts(context, &parts);
+    if (context->release) {
+        context->release(context, parts.sums);
+    }
+    return status;
 }

@@ -29,7 +29,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
             yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {"activation": "relu"}
             yield {"x": (m, k), "weight": (n, k)}, {"activation": "relu"}
         return
-    for m, k, n in _int32() if dtype == "int32" else (*_unpacked(), *_streamed(), *_skinny(), *_packed()):
+    for m, k, n in _int32() if dtype == "int32" else (*_unpacked(), *_streamed(), *_divided(), *_skinny(), *_packed()):
         yield {"x1": (m, k), "x2": (k, n)}, {}
     side = 40  # tasks divide the products of a batch among themselves
     batch = 2 + SMALL // side**3
@@ -59,6 +59,13 @@ def _streamed() -> Iterator[Product]:
     yield 1, WORK // columns + 1, columns + 1
     yield FEW - 1, 13, wide + 9
     yield FEW - 1, SMALL // ((FEW - 1) * wide) + 1, wide + 9  # two tasks
+
+
+def _divided() -> Iterator[Product]:
+    """Products with a long k and so few rows and columns that tasks divide k: three parts, one of which is short."""
+    long = 2 * largest("UNPACKED_PART") + 9
+    for m, n in ((1, 1), (FEW - 1, 9), (9, FEW - 1)):
+        yield m, long, n
 
 
 def _skinny() -> Iterator[Product]:
@@ -115,6 +122,7 @@ def _epilogues() -> Iterator[Product]:
     """Products for which bias and activation are tested, one or more for each path."""
     yield 3, 5, 9
     yield 9, 5, 9
+    yield 3, 2 * largest("UNPACKED_PART") + 9, 5
     yield SKINNY + 1, 17, NR + 9
     yield SKINNY + MR, 19, NARROW + NR + 1
     yield SKINNY + 1, largest("GEMM_KC") + 1, NR + 9
