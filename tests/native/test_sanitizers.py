@@ -33,6 +33,7 @@ SETTINGS = {
     "PYTHONMALLOC": "malloc",
     "PYTHONSAFEPATH": "1",
     "LANEWISE_REQUIRE": "",
+    "LANEWISE_NO_MATRIX": "1",
 }
 PYTEST = "import pytest, sys; status = pytest.main(sys.argv[1:])"
 # Looks for leaks while the interpreter still runs and refers to the memory that Python and NumPy keep, so that none of
