@@ -312,7 +312,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     g = transpose ? gemm_transposed(whole) : *whole;
     PATH_IF(transpose, "gemm: transposed");
     int is_skinny = gemm_is_skinny(&g);
-    int64_t tasks = is_skinny || !GEMM_HAS_GRID ? 1 : grid_tasks(context, &g);
+    int64_t tasks = is_skinny || !HAS_THREADS ? 1 : grid_tasks(context, &g);
     grid grid = {.g = &g};
     gemm_plan plan = {0};
     int64_t size = 0;
@@ -328,9 +328,9 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (scratch) {
         PATH_IF(is_skinny, "gemm: skinny");
         grid.scratch = scratch;
-        lw_status status = is_skinny                    ? gemm_skinny(context, &g, scratch)
-                           : GEMM_HAS_GRID && tasks > 1 ? gemm_by_grid(context, &grid)
-                                                        : gemm_with_plan(context, &g, &plan, scratch);
+        lw_status status = is_skinny                  ? gemm_skinny(context, &g, scratch)
+                           : HAS_THREADS && tasks > 1 ? gemm_by_grid(context, &grid)
+                                                      : gemm_with_plan(context, &g, &plan, scratch);
         if (context->release) {
             context->release(context, scratch);
         }

@@ -52,11 +52,11 @@ enum { GEMM_PREFETCH_STEPS = 0 };
 #endif
 
 /* Packing A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is
- * one task. WebAssembly has one thread, and pages download this code. */
+ * one task. Pages download the code for WebAssembly, so it has no function that copies panels of B. */
 #if defined __wasm__
-enum { GEMM_HAS_GRID = 0, GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160 };
+enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160 };
 #else
-enum { GEMM_HAS_GRID = 1, GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256 };
+enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256 };
 #endif
 
 enum {
@@ -72,5 +72,5 @@ enum {
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
     GEMM_MASKS = 49,    /* masks of rows in place: one for each tap of a convolution with a kernel of up to 7 x 7 */
     GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */
-    GEMM_STACK_KC = 128 /* KC if there is no scratch memory and panels are on the stack */
+    GEMM_STACK_KC = 128 /* KC of panels on the stack, used if there is no scratch memory */
 };

@@ -59,6 +59,14 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
+/* Whether the host may have several threads. WebAssembly has one, and pages download its code, so it leaves out what
+ * only several threads use. */
+#if defined __wasm__
+enum { HAS_THREADS = 0 };
+#else
+enum { HAS_THREADS = 1 };
+#endif
+
 /* Runs tasks by context->run, which can spread them over threads. A single task runs on this
  * thread; so do all tasks, in order, if `run` is NULL. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {

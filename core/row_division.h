@@ -3,12 +3,6 @@
  * rows.h. */
 #pragma once
 
-#if defined __wasm__
-enum { ROW_IS_DIVISIBLE = 0 }; /* WebAssembly has one thread */
-#else
-enum { ROW_IS_DIVISIBLE = 1 };
-#endif
-
 enum { ROW_DIVIDED = 1 << 16 }; /* minimum length of a divided row: its tasks take much longer than waking threads */
 
 typedef struct row_division {
@@ -63,7 +57,7 @@ static lw_status row_reduce_task(lw_context *context, int64_t task, const void *
     return LW_OK;
 }
 
-/* Reduces an operand. Returns 0 if there is no memory for the tasks' results. */
+/* Reduces an operand in tasks. Returns whether there was memory for their results. */
 static int row_reduce_by_tasks(const row *r, row_operand x, const reducer *f, reduced *result) {
     row_reduce_call call = {r, x, f, NULL, divide_up(r->length, REDUCE_BLOCK), 1};
     while (call.per_task * r->division->context->tasks < call.blocks) {

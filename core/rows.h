@@ -97,13 +97,13 @@ static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int
 static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
     char packed[REDUCE_BLOCK * ROW_ITEM];
     reduced result;
-    if (ROW_IS_DIVISIBLE && r->division && row_reduce_by_tasks(r, x, f, &result)) {
+    if (HAS_THREADS && r->division && row_reduce_by_tasks(r, x, f, &result)) {
         return result;
     }
     return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed, NULL, 0);
 }
-/* Reduces an operand. Inlined, because row_map, which comes next, waits for this result: a call and its register
- * spills would be on the critical path. */
+/* Reduces an operand. Inlined, because the function that ROW_MAP defines, which comes next, waits for this result: a
+ * call and its register spills would be on the critical path. */
 INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
         return row_reduce_long(r, x, f);
@@ -266,7 +266,7 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
         return row_map_by_tasks(&call, summed, name##_task);                                                    \
     }                                                                                                           \
     INLINE double name(const row *r, const row_operand *operands, const float *absent, const vf32 *numbers) {   \
-        if (ROW_IS_DIVISIBLE && r->division) {                                                                  \
+        if (HAS_THREADS && r->division) {                                                                       \
             name##_numbers copied;                                                                              \
             for (int i = 0; i < constants; i++) copied.of[i] = numbers[i];                                      \
             return name##_divided(r, operands, absent, copied);                                                 \
@@ -335,7 +335,7 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     if (all.count == 0 || all.length == 0) {
         return LW_OK;
     }
-    if (ROW_IS_DIVISIBLE && all.count < context->threads && all.length >= ROW_DIVIDED) {
+    if (HAS_THREADS && all.count < context->threads && all.length >= ROW_DIVIDED) {
         row_division division = {context, LW_OK};
         all.division = &division;
         all.per_task = all.count;

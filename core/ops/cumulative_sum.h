@@ -26,7 +26,8 @@ typedef struct scan_call {
 /* `zero` is the identity of addition, -0 for floats; `wide` is the type of the sum of earlier tiles.
  *
  * scan_chunks scans elements start to end - 1, given the sum of the elements before. If `sums` is NULL, it writes the
- * results; otherwise it writes only the sum of each tile to `sums`. scan_by_tasks returns 0 if there is no memory. */
+ * results; otherwise it writes only the sum of each tile to `sums`. scan_by_tasks returns whether there was memory for
+ * these sums. */
 #define CUMULATIVE_SUM(dtype, lanes, item, wide, zero)                                                       \
     INLINE void scan_tile_##dtype(const item *from, lanes *x) {                                              \
         for (int r = 0; r < SCAN_REGISTERS; r++) {                                                           \
@@ -105,7 +106,7 @@ typedef struct scan_call {
     }                                                                                                        \
                                                                                                              \
     static void cumulative_sum_row_##dtype(const row *r) {                                                   \
-        if (ROW_IS_DIVISIBLE && r->division && r->division->context->threads >= SCAN_MIN_THREADS &&          \
+        if (HAS_THREADS && r->division && r->division->context->threads >= SCAN_MIN_THREADS &&               \
             scan_by_tasks_##dtype(r))                                                                        \
             return;                                                                                          \
         scan_chunks_##dtype(r, 0, r->length, zero, NULL);                                                    \
