@@ -9,7 +9,8 @@
  * Workers are started on demand. A worker that has just finished a job spins for a while before it sleeps, because many
  * kernels run several jobs in sequence, and a job often takes less time than waking a sleeping worker. Spinning pays
  * only on a processor that no other thread needs; see may_spin(). Sleeping workers are woken in a tree: the caller
- * wakes two and starts to work, and each worker that was woken wakes two more while the job has room.
+ * wakes four and starts to work, and each worker that was woken wakes four more while the job has room. A worker that
+ * wakes up after a short job has ended spins, too: the next job is likely to follow soon.
  *
  * After fork() the child has no workers and starts its own. */
 #include "threads.h"
@@ -23,7 +24,7 @@
 
 enum {
     MAX_PLACES = 64, /* concurrent jobs that workers can join; callers of further jobs do all the work themselves */
-    WOKEN_AT_ONCE = 2,
+    WOKEN_AT_ONCE = 4,
     PAUSES_PER_CLOCK = 8,      /* pauses per reading of the clock, which takes about 25 ns; a pause takes up to 45 */
     DESCHEDULED_NS = 200000,   /* a thread that reads the clock this late had lost its processor: another thread runs
                                   for a millisecond or more, an interrupt for 20 us at most */
@@ -257,20 +258,23 @@ static int ends(int number) {
 
 static void run_worker(int number) {
     lw_float_modes_set_default();
-    int64_t deadline = 0; /* of spinning; 0 if this worker has not worked since it was started or woken */
+    int64_t deadline = spin_deadline();
+    int is_fresh = 1; /* started or woken since it last joined a job */
     while (!ends(number)) {
         unsigned seen = atomic_load(&pool.news);
         uint32_t state;
         place *place = join(&state);
         if (place) {
-            if (deadline == 0) {
+            if (is_fresh) {
                 wake_for(state - ROOM);
             }
+            is_fresh = 0;
             help(place, number);
             deadline = spin_deadline();
         } else if (!spin(number, has_news, &seen, deadline)) {
             sleep_until_woken(number, seen);
-            deadline = 0;
+            deadline = spin_deadline();
+            is_fresh = 1;
         }
     }
 }

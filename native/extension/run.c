@@ -75,8 +75,8 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
 static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 17000;
 
-/* Returns how many threads share a call. While calls follow each other at once, each may wake as many workers as the
- * call before had: they are ready for the next. */
+/* Returns how many threads share a call. While calls follow each other at once, a call may wake three times as many
+ * threads as are ready, although they will be late for it: they are ready for the next. */
 static int threads_for(double nanoseconds) {
     if (nanoseconds < 2 * NANOSECONDS_FOR_A_READY_THREAD) {
         return 1;
@@ -84,7 +84,7 @@ static int threads_for(double nanoseconds) {
     int ready = lw_ready_workers();
     double worth = ready ? nanoseconds / NANOSECONDS_FOR_A_READY_THREAD : 0;
     double asleep = nanoseconds / NANOSECONDS_FOR_A_SLEEPING_THREAD;
-    worth = worth < 2 * (ready + 1) ? worth : 2 * (ready + 1);
+    worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
     worth = worth > asleep ? worth : asleep;
     int threads = worth >= 2 ? lw_threads() : 1;
     return worth < threads ? (int)worth : threads;
