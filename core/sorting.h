@@ -11,11 +11,13 @@
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0.
  *   rows of bools, any length     Counting: counts the true elements, then writes the result.
- * Radix sort is not vectorized on any instruction set; it moves each element up to four times, once per digit.
- * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
+ * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element up to four times, once per
+ * digit.
+ * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  *
- * Sorting a row takes several passes over its elements. A pass calls context->run once for each block of SORT_BLOCK
- * elements, so that the host can interrupt the sort of a long row between two blocks.
+ * Sorting a row takes several passes over its elements, in blocks, so that the host can interrupt the sort of a long
+ * row between two blocks. If there are fewer rows than threads, the threads share the passes over each long row.
+ * Selection is then done in parts of the row, followed by a sort of the results of all parts.
  *
  * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
  * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with the macro SORT; kernels.c includes that header and lists the
@@ -23,6 +25,7 @@
 #pragma once
 
 #include "index_reduction.h"
+#include "radix_sort.h"
 #include "strided.h"
 
 enum {
@@ -30,8 +33,9 @@ enum {
     SORT_SHORT = VF32_LANES >= 8 ? 128
     : VF32_LANES > 1             ? 64
                                  : 32,
-    SORT_CHUNK = 4096,   /* elements whose keys are computed together; a multiple of VF32_LANES */
-    SORT_BLOCK = 1 << 16 /* elements from one interruption point to the next (< 1 ms); a multiple of SORT_CHUNK */
+    SORT_CHUNK = 4096, /* elements whose keys are computed together; a multiple of VF32_LANES */
+    SORT_MIN_PART = 4  /* selection is divided into parts with at least this many times as many elements as
+                        * candidates */
 };
 
 enum sort_elements { SORT_INT32, SORT_FLOAT32, SORT_BOOL };
@@ -45,38 +49,6 @@ typedef struct sort_row {
     int32_t flip;                /* XORed with the keys: 0, or -1 to sort in descending order */
     int elements, gives_indices; /* a value of enum sort_elements; whether the results are positions */
 } sort_row;
-
-/* Processes elements begin .. end - 1 of a pass. */
-typedef void sort_block(void *argument, int64_t begin, int64_t end);
-
-typedef struct sort_pass {
-    sort_block *block;
-    void *argument;
-    int64_t begin, end;
-} sort_pass;
-
-static lw_status sort_pass_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context, (void)task;
-    const sort_pass *pass = argument;
-    pass->block(pass->argument, pass->begin, pass->end);
-    return LW_OK;
-}
-
-/* Runs a pass over `count` elements: calls `block` for at most SORT_BLOCK of them at a time, in order. */
-static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument) {
-    if (count <= SORT_BLOCK) {
-        PATH("sort: pass of one block");
-        block(argument, 0, count);
-        return LW_OK;
-    }
-    PATH("sort: pass of several blocks");
-    lw_status status = LW_OK;
-    for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {
-        sort_pass pass = {block, argument, begin, min_int64(begin + SORT_BLOCK, count)};
-        status = run_interruptible(context, sort_pass_task, &pass);
-    }
-    return status;
-}
 
 /* Computes the keys of elements first .. first + count - 1. Writes up to one vector beyond the last key. */
 static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *keys) {
@@ -123,79 +95,6 @@ static void sort_by_rank(const sort_row *s) {
         }
     }
 }
-
-enum { SORT_DIGITS = 4, SORT_DIGIT_VALUES = 256 };
-
-/* The state of a radix sort. First, counts[d][v] is the number of items whose digit d is v; then it is the index in
- * `sorted` for the next such item. */
-typedef struct sort_radix_state {
-    const void *items;
-    void *sorted;
-    uint32_t (*counts)[SORT_DIGIT_VALUES];
-    int digit;
-} sort_radix_state;
-
-/* Defines two passes over blocks of items, and sort_radix_<bits>, which uses them to sort `bits`-bit items by the 32
- * bits from bit `low` on. */
-#define SORT_RADIX_PASSES(bits, low)                                                                                \
-    static void sort_count_digits_##bits(void *argument, int64_t begin, int64_t end) {                              \
-        const sort_radix_state *state = argument;                                                                   \
-        const uint##bits##_t *items = state->items;                                                                 \
-        uint32_t (*counts)[SORT_DIGIT_VALUES] = state->counts;                                                      \
-        for (int64_t i = begin; i < end; i++)                                                                       \
-            for (int digit = 0; digit < SORT_DIGITS; digit++) counts[digit][items[i] >> (low + 8 * digit) & 255]++; \
-    }                                                                                                               \
-    static void sort_scatter_##bits(void *argument, int64_t begin, int64_t end) {                                   \
-        const sort_radix_state *state = argument;                                                                   \
-        const uint##bits##_t *items = state->items;                                                                 \
-        uint##bits##_t *sorted = state->sorted;                                                                     \
-        uint32_t *next = state->counts[state->digit];                                                               \
-        int shift = low + 8 * state->digit;                                                                         \
-        for (int64_t i = begin; i < end; i++) sorted[next[items[i] >> shift & 255]++] = items[i];                   \
-    }                                                                                                               \
-    static lw_status sort_radix_##bits(lw_context *context, uint##bits##_t **items, uint##bits##_t **spare,         \
-                                       int64_t n) {                                                                 \
-        void *sorted = *items, *other = *spare;                                                                     \
-        lw_status status = sort_radix(context, &sorted, &other, n, sort_count_digits_##bits, sort_scatter_##bits);  \
-        *items = sorted;                                                                                            \
-        *spare = other;                                                                                             \
-        return status;                                                                                              \
-    }
-
-/* Sorts the n items at *items, with room for n more at *spare. Exchanges the pointers if needed, so that the result is
- * at *items. */
-static lw_status sort_radix(lw_context *context, void **items, void **spare, int64_t n, sort_block *count_digits,
-                            sort_block *scatter) {
-    uint32_t counts[SORT_DIGITS][SORT_DIGIT_VALUES];
-    for (int i = 0; i < SORT_DIGITS * SORT_DIGIT_VALUES; i++) {
-        counts[i / SORT_DIGIT_VALUES][i % SORT_DIGIT_VALUES] = 0;
-    }
-    sort_radix_state state = {.items = *items, .counts = counts};
-    lw_status status = sort_in_blocks(context, n, count_digits, &state);
-    for (int digit = 0; digit < SORT_DIGITS && status == LW_OK; digit++) {
-        uint32_t sum = 0;
-        int is_sorted = 0; /* all items have the same digit */
-        for (int value = 0; value < SORT_DIGIT_VALUES; value++) {
-            uint32_t count = counts[digit][value];
-            is_sorted |= count == n;
-            counts[digit][value] = sum;
-            sum += count;
-        }
-        if (is_sorted) {
-            PATH("sort: all items have the same digit");
-            continue;
-        }
-        state = (sort_radix_state){*items, *spare, counts, digit};
-        status = sort_in_blocks(context, n, scatter, &state);
-        void *sorted = *spare;
-        *spare = *items;
-        *items = sorted;
-    }
-    return status;
-}
-
-SORT_RADIX_PASSES(32, 0)
-SORT_RADIX_PASSES(64, 32)
 
 /* Returns a key and a position as one integer that compares like the key or, if keys are equal, like the position. */
 INLINE uint64_t sort_pair(int32_t key, int64_t index) {
@@ -245,6 +144,7 @@ typedef struct sort_selection {
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
     int64_t next;    /* the first element that has not been examined */
+    int64_t end;     /* of the row, or of a part of it */
     int is_full;     /* whether the first row->count pairs are sorted; `limit` is then the key of the last of these */
     int32_t limit;
 } sort_selection;
@@ -256,7 +156,7 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
     sort_selection *state = *(sort_selection *const *)argument;
     const sort_row *s = state->row;
     int32_t keys[SORT_CHUNK];
-    int64_t end = min_int64(state->next + SORT_BLOCK, s->length), enough = sort_candidates(s), count;
+    int64_t end = min_int64(state->next + SORT_BLOCK, state->end), enough = sort_candidates(s), count;
     for (int64_t first = state->next; first < end; first += count) {
         count = min_int64(end - first, SORT_CHUNK);
         sort_keys(s, first, count, keys);
@@ -281,21 +181,80 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
     return LW_OK;
 }
 
-/* Finds and writes the first s->count results. `pairs` and `spare` have room for sort_candidates() pairs. */
-static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
-    sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX}, *argument = &state;
+/* Finds the first row->count results among the elements from `next` to `end`. `spare` has as much room as
+ * state->pairs, for sort_candidates() pairs. */
+static lw_status sort_select(lw_context *context, sort_selection *state, uint64_t *spare) {
+    const sort_row *s = state->row;
     lw_status status = LW_OK;
-    while (state.next < s->length && status == LW_OK) {
-        status = run_interruptible(context, sort_collect, &argument);
-        if (status == LW_OK && (state.held == sort_candidates(s) || state.next == s->length)) {
-            status = sort_radix_64(context, &state.pairs, &spare, state.held);
-            state.held = s->count;
-            state.is_full = 1;
-            state.limit = (int32_t)((uint32_t)(state.pairs[s->count - 1] >> 32) ^ 0x80000000u);
+    while (state->next < state->end && status == LW_OK) {
+        status = run_interruptible(context, sort_collect, &state);
+        if (status == LW_OK && (state->held == sort_candidates(s) || state->next == state->end)) {
+            status = sort_radix_64(context, &state->pairs, &spare, state->held);
+            state->held = s->count;
+            state->is_full = 1;
+            state->limit = (int32_t)((uint32_t)(state->pairs[s->count - 1] >> 32) ^ 0x80000000u);
         }
     }
+    return status;
+}
+
+static lw_status sort_select_in_row(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
+    sort_selection state = {.row = s, .pairs = pairs, .end = s->length, .limit = INT32_MAX};
+    lw_status status = sort_select(context, &state, spare);
     sort_pairs_state results = {s, state.pairs};
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
+}
+
+/* A selection that is divided among tasks. */
+typedef struct sort_parts {
+    const sort_row *row;
+    int64_t parts;
+    uint64_t *results; /* row->count pairs of each part, and as many more */
+    uint64_t *scratch; /* 2 * sort_candidates() pairs for each part */
+} sort_parts;
+
+static lw_status sort_part_task(lw_context *context, int64_t task, const void *argument) {
+    const sort_parts *all = argument;
+    const sort_row *s = all->row;
+    uint64_t *pairs = all->scratch + task * 2 * sort_candidates(s);
+    sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX};
+    state.next = task * s->length / all->parts;
+    state.end = (task + 1) * s->length / all->parts;
+    lw_status status = sort_select(context, &state, pairs + sort_candidates(s));
+    if (status == LW_OK) {
+        __builtin_memcpy(all->results + task * s->count, state.pairs, (size_t)s->count * sizeof *pairs);
+    }
+    return status;
+}
+
+/* Returns from how many parts of the row the results are selected. */
+INLINE int64_t sort_part_count(const lw_context *context, const sort_row *s) {
+    return HAS_THREADS && s->length >= SORT_DIVIDED
+               ? min_int64(context->threads, s->length / (SORT_MIN_PART * sort_candidates(s)))
+               : 1;
+}
+
+/* Finds and writes the first s->count results, on several threads. */
+static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, int64_t parts) {
+    int64_t results = parts * s->count;
+    size_t pairs = (size_t)(2 * results + parts * 2 * sort_candidates(s));
+    uint64_t *memory = context->allocate ? context->allocate(context, pairs * sizeof *memory) : NULL;
+    if (!memory) {
+        return LW_NO_MEMORY;
+    }
+    PATH_IF(HAS_THREADS, "sort: selection in parts");
+    sort_parts all = {s, parts, memory, memory + 2 * results};
+    sort_pairs_state state = {s, memory};
+    uint64_t *spare = memory + results;
+    lw_status status = run_tasks(context, parts, sort_part_task, &all);
+    if (status == LW_OK) {
+        status = sort_radix_64(context, &state.pairs, &spare, results);
+    }
+    if (status == LW_OK) {
+        status = sort_in_blocks(context, s->count, sort_write_pairs, &state);
+    }
+    context->release(context, memory);
+    return status;
 }
 
 /* Maps the bits of a float32 to an integer that compares like the float, by inverting all bits but the sign if the
@@ -314,7 +273,10 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
     sort_values_state *state = argument;
     const sort_row *s = state->row;
     const vi32 flip = vi32_set(s->flip ^ INT32_MIN);
-    for (int64_t first = begin; first < end && !state->is_ambiguous; first += SORT_CHUNK) {
+    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
+        if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
+            return;
+        }
         int64_t count = min_int64(end - first, SORT_CHUNK);
         int32_t *keys = (int32_t *)state->keys + first;
         copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
@@ -330,7 +292,9 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
             }
             vi32_store(keys + i, vi32_xor(key, flip));
         }
-        state->is_ambiguous = vm32_any(ambiguous);
+        if (vm32_any(ambiguous)) {
+            __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
+        }
     }
 }
 
@@ -370,9 +334,11 @@ typedef struct sort_bools_state {
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {
     sort_bools_state *state = argument;
+    int64_t count = 0;
     for (int64_t i = begin; i < end; i++) {
-        state->firsts += state->row->x[i * state->row->x_stride];
+        count += state->row->x[i * state->row->x_stride];
     }
+    __atomic_fetch_add(&state->firsts, count, __ATOMIC_RELAXED);
 }
 
 static void sort_write_bools(void *argument, int64_t begin, int64_t end) {
@@ -413,7 +379,7 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *
     }
     if (sort_candidates(s) < s->length) {
         PATH("sort: selection");
-        return sort_select(context, s, scratch, scratch + items);
+        return sort_select_in_row(context, s, scratch, scratch + items);
     }
     int needs_positions = s->gives_indices;
     if (!needs_positions) {
@@ -433,8 +399,9 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     sort_row s = call->row;
     int64_t first = task * call->per_task, end = min_int64(first + call->per_task, call->rows);
     size_t items = (size_t)min_int64(s.length, sort_candidates(&s));
+    int64_t parts = s.elements == SORT_BOOL ? 1 : sort_part_count(context, &s);
     uint64_t *scratch = NULL;
-    if (s.length > SORT_SHORT && s.elements != SORT_BOOL) {
+    if (s.length > SORT_SHORT && s.elements != SORT_BOOL && parts <= 1) {
         scratch = context->allocate ? context->allocate(context, 2 * items * sizeof *scratch) : NULL;
         if (!scratch) {
             return LW_NO_MEMORY;
@@ -446,7 +413,8 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
         s.x = call->x + it.offset[0];
         s.out = call->out + it.offset[1];
-        status = sort_one_row(context, &s, scratch, items);
+        status = HAS_THREADS && parts > 1 ? sort_select_in_parts(context, &s, parts)
+                                          : sort_one_row(context, &s, scratch, items);
     }
     if (scratch) {
         context->release(context, scratch);
@@ -469,6 +437,10 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     call.rows = layout_count(layout, 0, outer);
     if (call.rows == 0 || call.row.count == 0) {
         return LW_OK;
+    }
+    if (HAS_THREADS && call.rows < context->threads && call.row.length >= SORT_DIVIDED) {
+        call.per_task = call.rows;
+        return sort_task(context, 0, &call);
     }
     call.per_task = items_per_task(context, call.rows, 1);
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);

@@ -26,6 +26,8 @@ NEVER = {
     "eigen_rows_task: several": "errors of results this large exceed the tolerance; tests/sweep/test_tasks.py tests it",
     "grid_task: one": "a grid has a block for each of several threads",
     "reduction_chunks: one": "only several chunks are divided into tasks",
+    "sort_divided_task: one": "a sort is divided among several threads",
+    "sort_part_task: one": "a selection is divided among several threads",
     "spans: in order": "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
 }
 # Paths that a library lacks because it leaves some kernels to another library, with the reason.

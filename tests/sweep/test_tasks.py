@@ -21,7 +21,9 @@ LARGE = {
     "attention": [({"query": (3, 100, 64), "key": (3, 300, 64), "value": (3, 300, 48)}, ATTENTION)],
     "rotation": [({"x": (3, 1000, 64)}, {"shape": (3, 1000, 64), "axis": -2})],
     "eigen": [({"x": (9, 40, 40)}, {"shape": (9, 40)}), ({"x": (300, 300)}, {"shape": (300,)})],
-    "sort": [({}, {"shape": (501, 600), "axis": axis}) for axis in (0, 1)],
+    "sort": [
+        ({}, {"shape": shape, "axis": axis}) for shape, axis in (((501, 600), 0), ((501, 600), 1), ((2, 99_999), 1))
+    ],
     "matrix": [({"x1": (2, 300, 200), "x2": (200, 150), "x": (300, 200), "weight": (150, 200), "bias": (150,)}, {})],
 }
 RESULTS = {"scaled_dot_product_attention": (3, 100, 48), "matmul": (2, 300, 150), "linear": (300, 150)}
