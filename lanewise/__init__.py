@@ -70,7 +70,7 @@ from lanewise.memory import (
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
 from lanewise.selection import init_backend, reset, set_backend_priority, strict_backends, synchronize, use_backend
-from lanewise.threads import get_num_threads, set_num_threads
+from lanewise.threads import get_num_threads, init_threads, set_num_threads
 from lanewise.tuning import calibrate, get_calibration, reset_calibration
 from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
 
@@ -91,7 +91,7 @@ __all__ = [
     # memory
     "empty_cache", "memory_stats", "reset_peak_memory_stats", "set_cache_limit",
     # threads
-    "get_num_threads", "set_num_threads",
+    "get_num_threads", "init_threads", "set_num_threads",
     # printing
     "get_printoptions", "printoptions", "set_printoptions",
     # errors

@@ -1,17 +1,22 @@
-"""The number of threads that share the work of a call (native/threads.c). In WebAssembly it is always 1."""
+"""The number of threads that share the work of a call: those of native/threads.c or, in a browser, the web workers that
+init_threads() starts (workers.py)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from lanewise import _ext
 from lanewise.arguments import to_int
 from lanewise.errors import ArgumentError, describe, named
 
-__all__ = ["get_num_threads", "initialize", "set_num_threads"]
+__all__ = ["get_num_threads", "init_threads", "initialize", "set_num_threads"]
 
 MAX_SPIN = 1_000_000  # microseconds
+MAX_THREADS = 1024
+MAX_WORKERS = 64
+_IS_WASM = not hasattr(_ext, "set_num_threads")
 
 
 @named("set_num_threads")
@@ -20,7 +25,8 @@ def set_num_threads(n: int) -> None:
 
     The number applies to the process, from the next call on. The default is LANEWISE_NUM_THREADS, or else the number of
     processors that this process may use. Small calls use fewer threads. No result depends on the number of threads.
-    Raises ArgumentError unless n is from 1 to 1024, or 1 in WebAssembly.
+    Raises ArgumentError unless n is from 1 to 1024. In WebAssembly, n may only be 1, which ends the workers of
+    init_threads() and releases their memory.
 
     >>> import lanewise as lw
     >>> before = lw.get_num_threads()
@@ -34,8 +40,37 @@ def set_num_threads(n: int) -> None:
 
 def get_num_threads() -> int:
     """Returns the largest number of threads that share the work of a call; see set_num_threads()."""
-    number: int = _ext.get_num_threads() if hasattr(_ext, "get_num_threads") else 1
+    number: int = _ext.get_num_threads()
     return number
+
+
+@named("init_threads")
+def init_threads(n: int) -> Coroutine[Any, Any, None]:
+    """Sets the number of threads as set_num_threads() does, also in a browser, where `await` starts n web workers.
+
+    Workers share long matrix products, conv2d and attention; other calls run on one thread. The page has to be
+    cross-origin isolated; otherwise BackendError names the HTTP headers that it needs. `lw.set_num_threads(1)` ends the
+    workers. Raises ArgumentError unless n is from 1 to 1024, or to 64 in WebAssembly.
+
+    >>> import asyncio
+    >>> import lanewise as lw
+    >>> before = lw.get_num_threads()
+    >>> asyncio.run(lw.init_threads(2))  # in a notebook: await lw.init_threads(2)
+    >>> lw.get_num_threads()
+    2
+    >>> lw.set_num_threads(before)
+    """
+    number = _check(to_int("n", n), MAX_WORKERS if _IS_WASM else MAX_THREADS)
+    if _IS_WASM and number > 1:
+        from lanewise import workers
+
+        return workers.start(number)
+    _set(number)
+    return _done()
+
+
+async def _done() -> None:
+    """Returns at once."""
 
 
 def initialize() -> None:
@@ -52,13 +87,22 @@ def _read(variable: str, setter: Callable[[int | str], None]) -> None:
         named(variable)(setter)(int(text) if text.isdecimal() and len(text) < 20 else text)
 
 
-def _set(number: int | str) -> None:
-    maximum = 1024 if hasattr(_ext, "set_num_threads") else 1
+def _check(number: int | str, maximum: int) -> int:
     if isinstance(number, str) or not 1 <= number <= maximum:
-        expected = f"a number of threads from 1 to {maximum}" if maximum > 1 else "1 thread in WebAssembly"
-        raise ArgumentError(f"expected {expected}, got {describe(number)}")
-    if maximum > 1:
-        _ext.set_num_threads(number)
+        raise ArgumentError(f"expected a number of threads from 1 to {maximum}, got {describe(number)}")
+    return number
+
+
+def _set(number: int | str) -> None:
+    if not _IS_WASM:
+        _ext.set_num_threads(_check(number, MAX_THREADS))
+    elif number == 1:
+        if get_num_threads() > 1:
+            from lanewise import workers
+
+            workers.close()
+    elif number != get_num_threads():
+        raise ArgumentError(f"expected 1 thread in WebAssembly, got {describe(number)}; await lw.init_threads(n) first")
 
 
 def _set_spin(microseconds: int | str) -> None:

@@ -1,6 +1,6 @@
 """Removes what only developers read from the Python and JavaScript files of the wheel for Pyodide, which makes the
-wheel that a page downloads 13 KB smaller: comments, and the docstrings of modules and of private functions and classes.
-Other docstrings and line numbers stay, so help() and tracebacks read the same."""
+wheel that a page downloads 13 KB smaller: comments, the docstrings of modules and of private functions and classes, and
+JavaScript's indentation. Other docstrings and line numbers stay, so help() and tracebacks read the same."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def without_comments(source: str, *, keep_first: bool = False) -> str:
 
 
 def javascript_without_comments(source: str) -> str:
-    """Returns JavaScript without comments that begin a line, or follow a bracket, comma or semicolon; with the same
-    number of lines. No string may have two slashes after one of these."""
-    return re.sub(r"(^|[;,(){}[\]]) *//.*$", r"\1", source, flags=re.MULTILINE)
+    """Returns JavaScript without indentation, and without comments that begin a line, or follow a bracket, comma or
+    semicolon; with the same number of lines. No string may have two slashes after one of these, or several lines."""
+    return re.sub(r"(^|[;,(){}[\]]) *//.*$|^ +", r"\1", source, flags=re.MULTILINE)
 
 
 def _docstrings(node: Definition, *, is_private: bool) -> Iterator[ast.stmt]:

@@ -6,6 +6,7 @@
 #include "lanewise_operations.h"
 #include "python.h"
 #include "run.h"
+#include "workers.h"
 #include <string.h>
 
 /* Returns whether the operand is the output itself, so that a kernel may read and write it element by element. */
@@ -105,6 +106,12 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         outputs[i] = results[i]->data;
     }
     int64_t bytes = plan->steps < FEW ? 0 : lw_moved_bytes(plan);
+#if defined(__wasm__)
+    int shared = lw_run_on_workers(plan, inputs, outputs);
+    if (shared != 0) {
+        return shared < 0 ? -1 : 0;
+    }
+#endif
     return lw_run(plan->placement.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
                   lw_nanoseconds(plan->operation, plan->steps, bytes));
 }

@@ -16,7 +16,9 @@ LW_HIDDEN PyMethodDef lw_call_functions[];
 LW_HIDDEN PyMethodDef lw_creation_functions[];
 LW_HIDDEN PyMethodDef lw_gather_functions[];
 LW_HIDDEN PyMethodDef lw_sort_functions[];
-#if !defined(__wasm__)
+#if defined(__wasm__)
+LW_HIDDEN PyMethodDef lw_worker_functions[]; /* workers.c */
+#else
 LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
 #endif
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_storage_functions[];

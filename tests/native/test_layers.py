@@ -38,6 +38,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("inputs are read from buffers; how calls and launches are made", "buffer.c call.h devices.h"),
     ("plans: what a call runs, worked out before anything runs", "plan.h plan.c"),
     ("kernels run on the host or on a device", "run.h run.c device.c"),
+    ("kernels run on web workers", "workers.h workers.c"),
     ("calls move to a GPU", "promotion.h promotion.c"),
     ("launches wait in chains", "chain.h chain.c"),
     ("dispatches are recorded for WebGPU", "recorder.h recorder.c"),

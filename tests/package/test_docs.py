@@ -15,7 +15,8 @@ PAGES = sorted((Path(__file__).parents[2] / "site" / "docs").glob("*.md"))
 MODULES = sorted(
     f"lanewise.{path.stem}"
     for path in Path(lw.__file__).parent.glob("*.py")
-    if path.stem not in ("__init__", "__main__", "cffi", "javascript", "wasm")  # javascript and wasm need a browser
+    # javascript, wasm and workers need a browser
+    if path.stem not in ("__init__", "__main__", "cffi", "javascript", "wasm", "workers")
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -51,6 +52,20 @@ def test_arguments_of_a_wrong_type(n):
 def test_objects_with_an_index_are_ints():
     lw.set_num_threads(lw.asarray(3))
     assert lw.get_num_threads() == 3
+
+
+def test_init_threads_sets_the_number_at_once():
+    waiting = lw.init_threads(3)
+    assert lw.get_num_threads() == 3
+    assert asyncio.run(waiting) is None
+
+
+@pytest.mark.parametrize("n", [0, -1, 1025, True, 2.0, "2"])
+def test_init_threads_checks_the_number(n):
+    with pytest.raises(
+        (lw.ArgumentError, lw.ArgumentTypeError), match=r"^init_threads: expected an? (int|number) .*got"
+    ):
+        lw.init_threads(n)
 
 
 def test_the_environment_sets_the_number():

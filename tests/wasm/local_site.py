@@ -25,16 +25,24 @@ TYPES = {
 PACKED = {".py", ".bin", ".json", ".txt"}  # suffixes of the files that `archive` packs
 
 
+# the headers of cross-origin isolation, without which a page has no shared memory
+ISOLATION = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
+
+
 class LocalSite:
     """Serves until it is closed; `origin` is its address.
 
     folders: folders whose files are served, by the first part of the URL's path
     wheels:  the wheel of each package in the index at /simple, by the package's name
+    headers: additional HTTP headers
     """
 
-    def __init__(self, folders: Mapping[str, Path], wheels: Mapping[str, Path]) -> None:
+    def __init__(
+        self, folders: Mapping[str, Path], wheels: Mapping[str, Path], headers: Mapping[str, str] | None = None
+    ) -> None:
         self.folders = dict(folders)
         self.wheels = dict(wheels)
+        self.headers = dict(headers or {})
         self.archives: dict[str, bytes] = {}
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
         self.server.daemon_threads = True
@@ -106,6 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK if resource else HTTPStatus.NOT_FOUND)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
+        for name, value in self.site.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
 

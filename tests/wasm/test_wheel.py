@@ -68,14 +68,13 @@ def test_python_lacks_only_comments_and_private_docstrings(unpacked: Path) -> No
         assert not [token for token in tokens if token.type == tokenize.COMMENT], path
 
 
-def test_javascript_lacks_only_comments(unpacked: Path) -> None:
-    path = unpacked / "webgpu" / "player.js"
-    lines = path.read_text().splitlines()
-    source = (ROOT / "lanewise" / "webgpu" / "player.js").read_text().splitlines()
+@pytest.mark.parametrize("name", ["webgpu/player.js", "workers.js"])
+def test_javascript_lacks_only_comments_and_indentation(unpacked: Path, name: str) -> None:
+    lines = (unpacked / name).read_text().splitlines()
+    source = (ROOT / "lanewise" / name).read_text().splitlines()
     assert not any("//" in line for line in lines)
     for line, original in zip(lines, source, strict=True):
-        code, slashes, _ = original.partition("//")
-        assert line == (code.rstrip() if slashes else original)
+        assert line == original.partition("//")[0].strip()
 
 
 Definition = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
