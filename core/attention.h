@@ -365,7 +365,7 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     const lw_attention_layout *l = all->layout;
     attention_chunk c = {.layout = l};
     size_t bytes = (size_t)attention_place_arrays(all, &c, NULL) * sizeof(float);
-    float *memory = context->allocate ? context->allocate(context, bytes) : NULL;
+    float *memory = allocate_scratch(context, bytes);
     if (!memory) {
         return LW_NO_MEMORY;
     }
@@ -403,9 +403,7 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
         }
         attention_finish(&c);
     }
-    if (context->release) {
-        context->release(context, memory);
-    }
+    release_scratch(context, memory);
     return LW_OK;
 }
 

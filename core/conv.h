@@ -233,7 +233,7 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
     const lw_window_layout *w = all->layout;
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->products), together = all->images;
     size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(float);
-    float *memory = together > 1 && context->allocate ? context->allocate(context, bytes) : NULL;
+    float *memory = together > 1 ? allocate_scratch(context, bytes) : NULL;
     if (!memory) {
         PATH_IF(together > 1, "conv: no memory for several images");
         together = 1;
@@ -245,9 +245,7 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
             status = conv_multiply(context, all, image, min_int64(together, last - image), product % w->groups, memory);
         }
     }
-    if (memory && context->release) {
-        context->release(context, memory);
-    }
+    release_scratch(context, memory);
     return status;
 }
 

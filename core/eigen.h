@@ -355,7 +355,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     const eigen_batch *b = argument;
     const lw_matrix_layout *l = b->layout;
     int64_t n = l->n, width = eigen_width(n), matrices = b->vectors ? 2 : 1;
-    double *memory = context->allocate ? context->allocate(context, (size_t)((matrices * n + 6) * width) * 8) : NULL;
+    double *memory = allocate_scratch(context, (size_t)((matrices * n + 6) * width) * 8);
     if (!memory) {
         return LW_NO_MEMORY;
     }
@@ -381,9 +381,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
         status = eigen_decompose(context, &m, b, it.offset);
     }
-    if (context->release) {
-        context->release(context, memory);
-    }
+    release_scratch(context, memory);
     return status;
 }
 

@@ -324,16 +324,14 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         plan = gemm_make_plan(&g, context->threads);
         size = plan.a_size + plan.b_size;
     }
-    float *scratch = context->allocate ? context->allocate(context, (size_t)(size + 16) * sizeof *scratch) : NULL;
+    float *scratch = allocate_scratch(context, (size_t)(size + 16) * sizeof *scratch);
     if (scratch) {
         PATH_IF(is_skinny, "gemm: skinny");
         grid.scratch = scratch;
         lw_status status = is_skinny                  ? gemm_skinny(context, &g, scratch)
                            : HAS_THREADS && tasks > 1 ? gemm_by_grid(context, &grid)
                                                       : gemm_with_plan(context, &g, &plan, scratch);
-        if (context->release) {
-            context->release(context, scratch);
-        }
+        release_scratch(context, scratch);
         return status;
     }
     PATH("gemm: packed on the stack");

@@ -316,17 +316,15 @@ static lw_status unpacked_by_parts(lw_context *context, unpacked_parts *parts) {
 static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
     int64_t tasks = divide_up(g->n, unpacked_task_columns(g));
     unpacked_parts parts = {.g = g, .count = divide_up(g->k, UNPACKED_PART)};
-    if (HAS_THREADS && parts.count > tasks && context->allocate) {
+    if (HAS_THREADS && parts.count > tasks) {
         parts.width = divide_up(g->n, VF32_LANES) * VF32_LANES;
-        parts.sums = context->allocate(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
+        parts.sums = allocate_scratch(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
     }
     if (!HAS_THREADS || !parts.sums) {
         return run_tasks(context, tasks, unpacked_task, g);
     }
     PATH_IF(HAS_THREADS, "gemm: unpacked, in parts along k");
     lw_status status = unpacked_by_parts(context, &parts);
-    if (context->release) {
-        context->release(context, parts.sums);
-    }
+    release_scratch(context, parts.sums);
     return status;
 }

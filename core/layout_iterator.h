@@ -1,5 +1,5 @@
 /* An iterator over some dimensions of a layout, in row-major order. It keeps the byte offset of every operand. This
- * file also defines run_tasks(), which all kernels use. */
+ * file also defines what all kernels use: run_tasks() and scratch memory. */
 #pragma once
 
 #include "lanewise.h"
@@ -94,6 +94,17 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
  * is cut into such tasks. */
 static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {
     return context->run ? context->run(context, 1, task, argument) : task(context, 0, argument);
+}
+
+/* Returns scratch memory from the host, or NULL. */
+static inline void *allocate_scratch(lw_context *context, size_t bytes) {
+    return context->allocate ? context->allocate(context, bytes) : NULL;
+}
+
+static inline void release_scratch(lw_context *context, void *memory) {
+    if (memory && context->release) {
+        context->release(context, memory);
+    }
 }
 
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -187,16 +187,16 @@ static lw_status sort_radix(lw_context *context, void **items, void **spare, int
                             const sort_radix_passes *passes) {
     sort_counts *counts = NULL;
     int64_t per_part = 0;
-    if (HAS_THREADS && context->threads > 1 && n >= SORT_DIVIDED && context->allocate) {
+    if (HAS_THREADS && context->threads > 1 && n >= SORT_DIVIDED) {
         per_part = min_int64(divide_up(n, context->threads), SORT_MAX_PART);
-        counts = context->allocate(context, (size_t)divide_up(n, per_part) * sizeof *counts);
+        counts = allocate_scratch(context, (size_t)divide_up(n, per_part) * sizeof *counts);
     }
     if (!HAS_THREADS || !counts) {
         return sort_radix_in_order(context, items, spare, n, passes);
     }
     PATH_IF(HAS_THREADS, "sort: in parts");
     lw_status status = sort_radix_in_parts(context, items, spare, n, per_part, counts, passes);
-    context->release(context, counts);
+    release_scratch(context, counts);
     return status;
 }
 

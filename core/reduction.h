@@ -348,16 +348,14 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
 
     /* If there are few groups of several chunks each, tasks reduce the chunks; then the tree joins their results. */
     r.per_task = r.groups;
-    if (context->allocate && r.chunks > 1 && r.groups < REDUCTION_FEW_GROUPS * context->threads && context->tasks > 1) {
-        r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
+    if (r.chunks > 1 && r.groups < REDUCTION_FEW_GROUPS * context->threads && context->tasks > 1) {
+        r.ready = allocate_scratch(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
         if (r.ready) {
             lw_status status = run_tasks(context, r.groups * r.chunks, reduction_chunks, &r);
             if (status == LW_OK) {
                 status = reduction_groups(context, 0, &r);
             }
-            if (context->release) {
-                context->release(context, r.ready);
-            }
+            release_scratch(context, r.ready);
             return status;
         }
     }

@@ -36,18 +36,6 @@ static void row_run_tasks(const row *r, int64_t count, lw_task *row_task, const 
     }
 }
 
-/* Returns scratch memory, or NULL. */
-static void *row_allocate(const row *r, size_t size) {
-    lw_context *context = r->division->context;
-    return context->allocate ? context->allocate(context, size) : NULL;
-}
-static void row_release(const row *r, void *memory) {
-    lw_context *context = r->division->context;
-    if (context->release) {
-        context->release(context, memory);
-    }
-}
-
 static lw_status row_reduce_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const row_reduce_call *c = argument;
@@ -64,7 +52,7 @@ static int row_reduce_by_tasks(const row *r, row_operand x, const reducer *f, re
         call.per_task *= 2;
     }
     int64_t tasks = divide_up(call.blocks, call.per_task);
-    call.results = row_allocate(r, (size_t)tasks * sizeof *call.results);
+    call.results = allocate_scratch(r->division->context, (size_t)tasks * sizeof *call.results);
     PATH_IF(!call.results, "rows: no memory to reduce by tasks");
     if (!call.results) {
         return 0;
@@ -74,7 +62,7 @@ static int row_reduce_by_tasks(const row *r, row_operand x, const reducer *f, re
     if (r->division->status == LW_OK) {
         *result = row_reduce_blocks(r, x, 0, call.blocks, f, NULL, call.results, call.per_task);
     }
-    row_release(r, call.results);
+    release_scratch(r->division->context, call.results);
     return 1;
 }
 
@@ -85,7 +73,7 @@ static double row_map_by_tasks(row_map_call *call, int summed, lw_task *row_map_
     int64_t chunks = divide_up(r->length, ROW_CHUNK);
     double sum = 0;
     call->sum = &sum;
-    call->sums = summed ? row_allocate(r, (size_t)chunks * sizeof *call->sums) : NULL;
+    call->sums = summed ? allocate_scratch(r->division->context, (size_t)chunks * sizeof *call->sums) : NULL;
     PATH_IF(summed && !call->sums, "rows: no memory to sum by tasks");
     call->per_task = summed && !call->sums ? chunks : items_per_task(r->division->context, chunks, 1);
     row_run_tasks(r, divide_up(chunks, call->per_task), row_map_task, call);
@@ -93,7 +81,7 @@ static double row_map_by_tasks(row_map_call *call, int summed, lw_task *row_map_
         for (int64_t i = 0; i < chunks && r->division->status == LW_OK; i++) {
             sum += call->sums[i];
         }
-        row_release(r, call->sums);
+        release_scratch(r->division->context, call->sums);
     }
     return sum;
 }

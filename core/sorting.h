@@ -229,7 +229,7 @@ static lw_status sort_part_task(lw_context *context, int64_t task, const void *a
 
 /* Returns from how many parts of the row the results are selected. */
 INLINE int64_t sort_part_count(const lw_context *context, const sort_row *s) {
-    return HAS_THREADS && s->length >= SORT_DIVIDED
+    return HAS_THREADS && s->elements != SORT_BOOL && s->length >= SORT_DIVIDED
                ? min_int64(context->threads, s->length / (SORT_MIN_PART * sort_candidates(s)))
                : 1;
 }
@@ -238,7 +238,7 @@ INLINE int64_t sort_part_count(const lw_context *context, const sort_row *s) {
 static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, int64_t parts) {
     int64_t results = parts * s->count;
     size_t pairs = (size_t)(2 * results + parts * 2 * sort_candidates(s));
-    uint64_t *memory = context->allocate ? context->allocate(context, pairs * sizeof *memory) : NULL;
+    uint64_t *memory = allocate_scratch(context, pairs * sizeof *memory);
     if (!memory) {
         return LW_NO_MEMORY;
     }
@@ -253,7 +253,7 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
     if (status == LW_OK) {
         status = sort_in_blocks(context, s->count, sort_write_pairs, &state);
     }
-    context->release(context, memory);
+    release_scratch(context, memory);
     return status;
 }
 
@@ -399,10 +399,10 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     sort_row s = call->row;
     int64_t first = task * call->per_task, end = min_int64(first + call->per_task, call->rows);
     size_t items = (size_t)min_int64(s.length, sort_candidates(&s));
-    int64_t parts = s.elements == SORT_BOOL ? 1 : sort_part_count(context, &s);
+    int64_t parts = sort_part_count(context, &s);
     uint64_t *scratch = NULL;
     if (s.length > SORT_SHORT && s.elements != SORT_BOOL && parts <= 1) {
-        scratch = context->allocate ? context->allocate(context, 2 * items * sizeof *scratch) : NULL;
+        scratch = allocate_scratch(context, 2 * items * sizeof *scratch);
         if (!scratch) {
             return LW_NO_MEMORY;
         }
@@ -416,9 +416,7 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
         status = HAS_THREADS && parts > 1 ? sort_select_in_parts(context, &s, parts)
                                           : sort_one_row(context, &s, scratch, items);
     }
-    if (scratch) {
-        context->release(context, scratch);
-    }
+    release_scratch(context, scratch);
     return status;
 }
 

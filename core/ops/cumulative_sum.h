@@ -89,7 +89,7 @@ typedef struct scan_call {
         enum { TILES = ROW_CHUNK / SCAN_TILE };                                                              \
         int64_t tiles = divide_up(r->length, SCAN_TILE), chunks = divide_up(r->length, ROW_CHUNK);           \
         size_t size = (size_t)chunks * sizeof(wide) + (size_t)tiles * sizeof(item);                          \
-        wide *before = row_allocate(r, size), sum = zero;                                                    \
+        wide *before = allocate_scratch(r->division->context, size), sum = zero;                             \
         PATH_IF(!before, "cumulative_sum: no memory for tasks");                                             \
         if (!before) return 0;                                                                               \
         item *sums = (item *)(before + chunks);                                                              \
@@ -101,7 +101,7 @@ typedef struct scan_call {
             sum = sum + (wide)sums[i];                                                                       \
         }                                                                                                    \
         row_run_tasks(r, tasks, scan_task_##dtype, &call);                                                   \
-        row_release(r, before);                                                                              \
+        release_scratch(r->division->context, before);                                                       \
         return 1;                                                                                            \
     }                                                                                                        \
                                                                                                              \
