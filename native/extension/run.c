@@ -131,9 +131,9 @@ PyMethodDef lw_thread_functions[] = {
 
 #endif
 
-/* Returns into how many tasks a call is to be divided: the same number for each thread, and so many that each is short,
- * so that a thread that loses its processor does not delay the others for long. */
-static int64_t tasks_for(double nanoseconds, int64_t threads) {
+/* The same number for each thread, and so many that each task is short, so that a thread that loses its processor does
+ * not delay the others for long. */
+int64_t lw_tasks_for(double nanoseconds, int64_t threads) {
     double most = threads > 1 ? NANOSECONDS_OF_A_TASK : NANOSECONDS_WITHOUT_CHECK;
     return threads * (1 + (int64_t)(nanoseconds / (most * (double)threads)));
 }
@@ -212,7 +212,7 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
         status = kernel(&context, layout, inputs, outputs, parameters);
     } else {
         context.threads = threads_for(nanoseconds);
-        context.tasks = tasks_for(nanoseconds, context.threads);
+        context.tasks = lw_tasks_for(nanoseconds, context.threads);
         context.cache_bytes = cache_bytes();
         host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();

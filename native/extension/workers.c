@@ -14,9 +14,6 @@
  * (AMD EPYC, 2 cores, Chromium, 2026-11). */
 static const double NANOSECONDS_FOR_WORKERS = 34000, NANOSECONDS_PER_COPIED_BYTE = 0.011;
 
-/* As in run.c. */
-static const double NANOSECONDS_OF_A_TASK = 20000;
-
 /* Without progress for so long, workers count as lost. */
 enum { PATIENCE_MILLISECONDS = 5000 };
 static const double PATIENCE_PER_NANOSECOND = 1e-4;
@@ -70,7 +67,7 @@ static void describe(const lw_plan *plan, const void *const *inputs, void *outpu
     call->operands[count] = call->begins[count] = (uint32_t)(uintptr_t)output;
     call->bytes[count] = (uint32_t)(plan->results[0].size * lw_item_size(plan->dtype)); /* it is contiguous */
     call->context[0].threads = threads;
-    call->context[0].tasks = threads * (1 + (int64_t)(nanoseconds / (NANOSECONDS_OF_A_TASK * threads)));
+    call->context[0].tasks = lw_tasks_for(nanoseconds, threads);
     call->context[1].threads = call->context[1].tasks = 1;
     memcpy(call->values, plan->parameters, sizeof call->values);
     memcpy(call->layout_copy, &plan->layout, sizeof call->layout_copy);
