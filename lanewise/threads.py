@@ -25,8 +25,8 @@ def set_num_threads(n: int) -> None:
 
     The number applies to the process, from the next call on. The default is LANEWISE_NUM_THREADS, or else the number of
     processors that this process may use. Small calls use fewer threads. No result depends on the number of threads.
-    Raises ArgumentError unless n is from 1 to 1024. In WebAssembly, n may only be 1, which ends the workers of
-    init_threads() and releases their memory.
+    Raises ArgumentError unless n is from 1 to 1024. In WebAssembly, n may only be the current number, or 1,
+    which ends the workers of init_threads() and releases their memory.
 
     >>> import lanewise as lw
     >>> before = lw.get_num_threads()
