@@ -54,7 +54,7 @@ static int64_t grid_choose(grid *grid, int64_t tasks) {
     const gemm *g = grid->g;
     int64_t least = INT64_MAX;
     for (int64_t down = 1; down <= tasks; down++) {
-        int64_t rows = grid_extent(g->m, down, GEMM_MR), columns = grid_extent(g->n, tasks / down, GEMM_NR);
+        int64_t rows = grid_extent(g->m, down, GEMM_EDGE_MR), columns = grid_extent(g->n, tasks / down, GEMM_NR);
         int64_t time = rows * columns + GRID_PACKING * (rows + columns); /* for each step along k */
         if (time < least) {
             least = time;
