@@ -24,6 +24,7 @@ typedef struct gemm_part {
     int64_t i, rows, j, columns, p, depth;
     int64_t unpacked_rows;                  /* rows of A, from row i on, read in place; later rows are packed */
     float *a, *b;                           /* packed panels; b is NULL if each task packs its own panels of B */
+    float *own;                             /* where they are packed, or NULL if a task keeps only one at a time */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
@@ -67,6 +68,12 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     }
     return LW_OK;
 }
+
+/* Returns whether a panel of B is too long to stay in L1 beside one of A. */
+INLINE int gemm_has_long_panels(int64_t depth) { return GEMM_HAS_LONG_PANELS && depth * GEMM_NR > GEMM_L1_PANEL; }
+
+/* Returns whether a task packs and keeps all its panels of B. */
+INLINE int gemm_keeps_panels(const gemm_part *part) { return GEMM_HAS_LONG_PANELS && part->own; }
 
 /* Packs a panel of B that only the calling task uses. */
 static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
@@ -136,12 +143,13 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
-/* Finds a panel of B in place that the first tile of a column can copy. Returns whether there is one. */
-static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, gemm_panel *panel) {
+/* Finds a panel of B in place that a tile can copy to `own`. Returns whether there is one. */
+static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, float *own, gemm_panel *panel) {
     const gemm *g = part->g;
     if (part->columns - j < GEMM_NR) {
         return 0;
     }
+    *panel = (gemm_panel){.copy = own};
     if (g->pack_b) {
         panel->b = g->find_b(g, part->p, part->depth, part->j + j, rows);
         panel->rows = rows->row;
@@ -152,56 +160,53 @@ static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, ge
     return g->b_column == sizeof(float);
 }
 
-/* Computes a column of tiles of C, from row first_row to end_row - 1, from a panel of B that this task packs into
- * `own`. If possible, the first tile copies the panel, at no cost: its multiply-adds leave the units for stores
- * idle. */
-static void gemm_multiply_own_panel(const gemm_part *part, int64_t first_row, int64_t end_row, int64_t j,
-                                    gemm_rows *rows, float *own) {
-    gemm_panel in_place = {.copy = own};
-    int64_t i = first_row;
-    if (GEMM_COPIES_B && end_row - i >= GEMM_MR && gemm_find_panel(part, j, rows, &in_place)) {
-        gemm_multiply_tile(part, i, j, NULL, &in_place);
-        i += GEMM_MR;
-    } else {
-        gemm_pack_own_panel(part, j, own);
+/* Prepares a panel of B that only the calling task uses, for its first tile: finds it in place, for the tile to copy to
+ * `own`, and returns 1, or packs it to `own`. Copying costs the tile nothing: its multiply-adds leave the units for
+ * stores idle. */
+static int gemm_prepare_panel(const gemm_part *part, int64_t i, int64_t j, gemm_rows *rows, float *own,
+                              gemm_panel *panel) {
+    if (GEMM_COPIES_B && part->rows - i >= GEMM_MR && gemm_find_panel(part, j, rows, own, panel)) {
+        return 1;
     }
-    for (; i < end_row; i += GEMM_MR) {
-        gemm_multiply_tile(part, i, j, own, NULL);
-    }
+    gemm_pack_own_panel(part, j, own);
+    return 0;
 }
 
-/* Computes one block of C. If its panels of B are shared with other tasks and together fit in the caches, tiles are
- * computed row by row, so that C is written along its rows: if k is short, writing C takes most of the time. Otherwise,
- * tiles are computed column by column, and a panel of B stays in L1. */
+/* Returns how many of its columns a task computes together, row by row. With all of them, a panel of A stays in L1, and
+ * the panels of B come from L2. C is then written along its rows; if k is short, writing C takes most of the time. With
+ * one column of tiles after the other, a panel of B stays in L1, and the panels of A come from L2. */
+static int64_t gemm_columns_together(const gemm_part *part, int64_t columns) {
+    int is_cached = !GEMM_HAS_LARGE_TASKS || part->depth * columns <= GEMM_CACHED_FLOATS;
+    int by_rows = part->b ? is_cached || gemm_has_long_panels(part->depth) : gemm_keeps_panels(part);
+    PATH_IF(GEMM_HAS_LONG_PANELS && part->own, "gemm: a task keeps several panels of its own");
+    PATH_IF(by_rows, "gemm: row by row");
+    PATH_IF(!by_rows, "gemm: column by column");
+    return by_rows ? columns : GEMM_NR;
+}
+
+/* Computes one block of C. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
-    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
+    _Alignas(64) float panel[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
+    float *own = gemm_keeps_panels(part) ? part->own : panel;
+    gemm_rows rows;
+    gemm_panel in_place;
+    rows.depth = 0;
     int64_t across = divide_up(part->columns, part->task_columns);
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
-    int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
-    if (!part->b) {
-        gemm_rows rows;
-        rows.depth = 0;
-        for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
-            gemm_multiply_own_panel(part, first_row, end_row, j, &rows, own);
-        }
-        return LW_OK;
-    }
-    if (!GEMM_HAS_LARGE_TASKS || part->depth * (end_column - first_column) <= GEMM_CACHED_FLOATS) {
-        PATH("gemm: row by row");
+    int64_t end_column = min_int64(first_column + part->task_columns, part->columns), end;
+    int64_t together = gemm_columns_together(part, end_column - first_column);
+    for (int64_t first = first_column; first < end_column; first = end) {
+        end = min_int64(first + together, end_column);
+        float *b = part->b ? part->b + first * part->depth : own;
         for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
-            for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
-                gemm_multiply_tile(part, i, j, part->b + j * part->depth, NULL);
+            for (int64_t j = first; j < end; j += GEMM_NR) {
+                float *packed = b + (j - first) * part->depth;
+                int copies = !part->b && i == first_row && gemm_prepare_panel(part, i, j, &rows, packed, &in_place);
+                gemm_multiply_tile(part, i, j, packed, copies ? &in_place : NULL);
             }
-        }
-        return LW_OK;
-    }
-    PATH("gemm: column by column");
-    for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
-        for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
-            gemm_multiply_tile(part, i, j, part->b + j * part->depth, NULL);
         }
     }
     return LW_OK;
@@ -214,27 +219,28 @@ typedef struct gemm_sizes {
     int is_narrow;                /* too few columns for packing A to pay: only A's last, partial panel is packed */
 } gemm_sizes;
 
-static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
-    gemm_part part = {.g = g, .a = a, .b = b, .block = sizes.block, .task_columns = sizes.task_columns};
-    for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
-        part.columns = min_int64(g->n - part.j, sizes.columns);
+static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_sizes *sizes, float *a, float *b,
+                             float *own) {
+    gemm_part part = {.g = g, .a = a, .b = b, .own = own, .block = sizes->block, .task_columns = sizes->task_columns};
+    for (part.j = 0; part.j < g->n; part.j += sizes->columns) {
+        part.columns = min_int64(g->n - part.j, sizes->columns);
         part.p = 0;
-        PATH_IF(part.j > 0 && sizes.columns < GEMM_NC, "gemm: another block of columns on the stack");
-        PATH_IF(part.j > 0 && sizes.columns == GEMM_NC, "gemm: another block of columns that tasks share");
+        PATH_IF(part.j > 0 && sizes->columns < GEMM_NC, "gemm: another block of columns on the stack");
+        PATH_IF(part.j > 0 && sizes->columns == GEMM_NC, "gemm: another block of columns that tasks share");
         do { /* at least once, so that C is written even if k = 0 */
-            part.depth = min_int64(g->k - part.p, sizes.depth);
+            part.depth = min_int64(g->k - part.p, sizes->depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
             PATH_IF(part.p == 0 && part.depth == g->k, "gemm: one block of k");
             PATH_IF(part.p == 0 && part.depth < g->k, "gemm: first block of k");
             PATH_IF(part.p > 0 && part.p + part.depth < g->k, "gemm: middle block of k");
             PATH_IF(part.p > 0 && part.p + part.depth == g->k, "gemm: last block of k");
-            for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
-                part.rows = min_int64(g->m - part.i, sizes.rows);
+            for (part.i = 0; part.i < g->m; part.i += sizes->rows) {
+                part.rows = min_int64(g->m - part.i, sizes->rows);
                 PATH_IF(part.i > 0, "gemm: another block of packed rows");
-                part.unpacked_rows = sizes.is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
+                part.unpacked_rows = sizes->is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
                 part.a_panels = divide_up(part.rows - part.unpacked_rows, GEMM_MR);
                 int64_t packed = (part.a_panels * GEMM_MR + part.b_panels * GEMM_NR) * part.depth;
-                part.pack_tasks = 1 + packed / sizes.packing;
+                part.pack_tasks = 1 + packed / sizes->packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
                 lw_status status = run_tasks(context, part.pack_tasks, gemm_pack_task, &part);
                 if (status == LW_OK) {
@@ -251,22 +257,30 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     return LW_OK;
 }
 
-/* Chooses sizes so that all tasks have about the same work, and threads finish together. On one thread, a product whose
- * A stays in L2 is a single task. */
+/* Chooses sizes so that all tasks have about the same work, and threads finish together. On one thread, a task computes
+ * all rows if their part of A stays in L2, or if a panel of A stays in L1 while it is multiplied by all panels of B. */
 static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of about equal depth */
-    gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
-    int is_one_task = threads <= 1 && g->m * depth <= GEMM_ONE_TASK_A && g->n <= GEMM_TASK_NC;
-    int64_t narrow = is_one_task ? GEMM_NARROW_ONE_TASK_N : GEMM_NARROW_N;
+    gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_TASK_NC, 1 << 30, 0};
+    int is_cached = threads <= 1 && g->m * depth <= GEMM_ONE_TASK_A, is_long = gemm_has_long_panels(depth);
+    int64_t narrow = is_cached ? GEMM_NARROW_ONE_TASK_N : GEMM_NARROW_N;
     sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
-    if (is_one_task || gemm_work(g) < GEMM_SMALL_WORK) {
+    if (is_long) {
+        sizes.task_columns = GEMM_LONG_NC;
+    }
+    if (is_cached || (threads <= 1 && is_long) || gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
     int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* blocks of about equal height */
-    int64_t panel = rows * GEMM_NR * depth;
+    int64_t panel = rows * GEMM_NR * depth, columns = divide_up(GEMM_TASK_WORK, panel) * GEMM_NR;
+    if (is_long) { /* as many columns as leave each thread several tasks, because a task reads all its part of A */
+        int64_t panels = divide_up(g->m, rows) * divide_up(min_int64(g->n, GEMM_NC), GEMM_NR);
+        int64_t most = panels / (threads * GEMM_LONG_TASKS) * GEMM_NR;
+        columns = most > columns ? most : columns;
+    }
     sizes.block = divide_up(rows, GEMM_MR) * GEMM_MR;
-    sizes.task_columns = min_int64(divide_up(GEMM_TASK_WORK, panel) * GEMM_NR, GEMM_TASK_NC);
+    sizes.task_columns = min_int64(columns, sizes.task_columns);
     sizes.packing = 1 << 15;
     return sizes;
 }
@@ -275,6 +289,7 @@ static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
 typedef struct gemm_plan {
     gemm_sizes sizes;
     int shares_b;           /* several blocks of rows use the same panels of B */
+    int keeps_b;            /* a task packs all its panels of B and keeps them; otherwise, one at a time */
     int64_t a_size, b_size; /* floats of scratch for panels of A and of B */
 } gemm_plan;
 
@@ -286,16 +301,19 @@ static gemm_plan gemm_make_plan(const gemm *g, int64_t threads) {
         sizes->columns = g->n;
     }
     int64_t a_rows = sizes->is_narrow ? GEMM_MR : divide_up(min_int64(g->m, sizes->rows), GEMM_MR) * GEMM_MR;
-    int64_t b_columns = plan.shares_b ? divide_up(min_int64(g->n, sizes->columns), GEMM_NR) * GEMM_NR : 0;
+    plan.keeps_b = !plan.shares_b && threads <= 1 && gemm_has_long_panels(sizes->depth);
+    int64_t b_columns = plan.shares_b ? sizes->columns : plan.keeps_b ? GEMM_LONG_NC : 0;
     plan.a_size = divide_up(a_rows * sizes->depth, 16) * 16; /* multiples of 64 bytes */
-    plan.b_size = divide_up(b_columns * sizes->depth, 16) * 16;
+    plan.b_size = divide_up(divide_up(min_int64(g->n, b_columns), GEMM_NR) * GEMM_NR * sizes->depth, 16) * 16;
     return plan;
 }
 
 static lw_status gemm_with_plan(lw_context *context, const gemm *g, const gemm_plan *plan, float *scratch) {
     PATH_IF(plan->shares_b, "gemm: packed, tasks share B");
     PATH_IF(!plan->shares_b, "gemm: packed, each task packs B");
-    return gemm_packed(context, g, plan->sizes, scratch, plan->shares_b ? scratch + plan->a_size : NULL);
+    float *panels = scratch + plan->a_size;
+    return gemm_packed(context, g, &plan->sizes, scratch, plan->shares_b ? panels : NULL,
+                       GEMM_HAS_LONG_PANELS && plan->keeps_b ? panels : NULL);
 }
 
 #include "gemm_grid.h"
@@ -337,7 +355,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     PATH("gemm: packed on the stack");
     float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
     gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
-    return gemm_packed(context, &g, small, a, b);
+    return gemm_packed(context, &g, &small, a, b, NULL);
 }
 
 #endif

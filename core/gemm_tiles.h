@@ -2,9 +2,9 @@
  *
  * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more
  * registers, for B and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of
- * it. A panel of A, KC x MR floats, fits in L1. A panel of B, KC x NR floats, fits in L1 too, or comes from L2, which
- * also holds an MC x KC block of A. On avx512, each step along k loads only 128 bytes of B for 24 vector
- * multiply-adds.
+ * it. A panel of A, KC x MR floats, fits in L1. If a panel of B, KC x NR floats, fits in L1 too, it stays there, and L2
+ * holds an MC x KC block of A. On avx512, it can be longer; then the panel of A stays in L1, and L2 holds LONG_NC
+ * columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
@@ -14,8 +14,10 @@
  * multiply-adds per cycle as the EPYC), 2026-11:
  *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12;
  *     MR = 14 gains nothing more.
- *   - For square matrices of 256, 512, 1024 and 2048 rows: 167, 156, 157 and 159, and MKL 161, 160, 163 and 167.
- *     KC = 256 reaches 162, 152, 154 and 161. Without prefetching B, it is 155, 152, 152 and 158.
+ *   - For square matrices of 384, 512, 1024 and 2048 rows: 162, 162, 153 and 161, and MKL 161, 161, 156 and 160. If
+ *     long panels of B stayed in L1, as shorter ones do, 155, 155, 144 and 153. LONG_NC = 128 is as fast.
+ *   - On another day, with long panels in L1, for 256, 512, 1024 and 2048 rows: 167, 156, 157 and 159. KC = 256 reached
+ *     162, 152, 154 and 161. Without prefetching B, it was 155, 152, 152 and 158.
  *   - If the first tile copies a panel of B instead of a loop before it, 128 x 128 gains 5 %. Reading A in place gains
  *     3 % for 256 x 256 (on the EPYC, too). For 2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of
  *     the caches; on the EPYC, whose L1 has 8 ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers
@@ -69,6 +71,10 @@ enum {
     GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
     /* Whether panels of B that tasks share can be larger than that. A task that shares them has over MC / 2 rows. */
     GEMM_HAS_LARGE_TASKS = GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
+    GEMM_L1_PANEL = 1 << 13, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
+    GEMM_HAS_LONG_PANELS = GEMM_NR * GEMM_KC > GEMM_L1_PANEL,
+    GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
+    GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
     GEMM_MASKS = 49,    /* masks of rows in place: one for each tap of a convolution with a kernel of up to 7 x 7 */
     GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */

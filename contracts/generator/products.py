@@ -97,7 +97,7 @@ def _packed() -> Iterator[Product]:
     for block in values("GEMM_KC"):  # more of A than one task multiplies
         yield largest("GEMM_ONE_TASK_A") // values("GEMM_KC")[0] + 9, block, NR + 9
     yield largest("GEMM_PACKED_ROWS") + 3, 5, 17
-    yield largest("GEMM_MC") + 1, 2, largest("GEMM_NC") + 9  # two blocks of columns of B, which tasks share
+    yield largest("GEMM_PACKED_ROWS") + 3, 2, largest("GEMM_NC") + 9  # two blocks of columns of B, which tasks share
 
 
 def _transposed() -> Iterator[Product]:
