@@ -25,7 +25,8 @@ enum {
     CONV_COLUMNS = 512, /* small images share a product until it has this many columns, to amortize its fixed cost */
     /* Minimum columns of a part of an image. The task of each part packs the weight, which takes as long as
      * GRID_PACKING columns of results: at most 6 % of its time. */
-    CONV_PART_COLUMNS = 128
+    CONV_PART_COLUMNS = 128,
+    CONV_TASKS = 8 /* per thread, so that a slow thread delays the others by less than an eighth of the time */
 };
 
 typedef struct conv {
@@ -390,8 +391,8 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
-    if (all.images == 1 && context->threads > 1 && work >= GEMM_SMALL_WORK) {
-        int64_t parts = min_int64(divide_up(context->tasks, all.products), all.product.n / CONV_PART_COLUMNS);
+    if (context->threads > 1 && work >= GEMM_SMALL_WORK) { /* so all.images == 1 */
+        int64_t parts = min_int64(1 + CONV_TASKS * context->threads / all.products, all.product.n / CONV_PART_COLUMNS);
         if (parts > 0 && parts * all.products >= context->threads) {
             PATH("conv: parts of images");
             all.part_columns = divide_up(divide_up(all.product.n, parts), GEMM_NR) * GEMM_NR;
