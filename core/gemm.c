@@ -257,6 +257,13 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
     return LW_OK;
 }
 
+/* Returns whether a panel of A stays in L1 if it is read in place. It does not if rows are so close to a multiple of 4
+ * KB apart that most of them share the same sets of L1. */
+static int gemm_fits_in_place(const gemm *g, int64_t depth) {
+    int64_t offset = g->a_row & 4095;
+    return 4 * min_int64(offset, 4096 - offset) >= depth * (int64_t)sizeof(float);
+}
+
 /* Chooses sizes so that all tasks have about the same work, and threads finish together. On one thread, a task computes
  * all rows if their part of A stays in L2, or if a panel of A stays in L1 while it is multiplied by all panels of B. */
 static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
@@ -264,6 +271,9 @@ static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_TASK_NC, 1 << 30, 0};
     int is_cached = threads <= 1 && g->m * depth <= GEMM_ONE_TASK_A, is_long = gemm_has_long_panels(depth);
     int64_t narrow = is_cached ? GEMM_NARROW_ONE_TASK_N : GEMM_NARROW_N;
+    if (threads <= 1 && is_long && gemm_fits_in_place(g, depth)) {
+        narrow = GEMM_NARROW_LONG_N;
+    }
     sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
     if (is_long) {
@@ -289,8 +299,7 @@ static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
 typedef struct gemm_plan {
     gemm_sizes sizes;
     int shares_b;           /* several blocks of rows use the same panels of B */
-    int keeps_b;            /* a task packs all its panels of B and keeps them; otherwise, one at a time */
-    int64_t a_size, b_size; /* floats of scratch for panels of A and of B */
+    int64_t a_size, b_size; /* floats of scratch for panels of A and of B; b_size is 0 if tasks keep only one of B */
 } gemm_plan;
 
 static gemm_plan gemm_make_plan(const gemm *g, int64_t threads) {
@@ -301,8 +310,8 @@ static gemm_plan gemm_make_plan(const gemm *g, int64_t threads) {
         sizes->columns = g->n;
     }
     int64_t a_rows = sizes->is_narrow ? GEMM_MR : divide_up(min_int64(g->m, sizes->rows), GEMM_MR) * GEMM_MR;
-    plan.keeps_b = !plan.shares_b && threads <= 1 && gemm_has_long_panels(sizes->depth);
-    int64_t b_columns = plan.shares_b ? sizes->columns : plan.keeps_b ? GEMM_LONG_NC : 0;
+    int keeps_b = threads <= 1 && gemm_has_long_panels(sizes->depth);
+    int64_t b_columns = plan.shares_b ? sizes->columns : keeps_b ? GEMM_LONG_NC : 0;
     plan.a_size = divide_up(a_rows * sizes->depth, 16) * 16; /* multiples of 64 bytes */
     plan.b_size = divide_up(divide_up(min_int64(g->n, b_columns), GEMM_NR) * GEMM_NR * sizes->depth, 16) * 16;
     return plan;
@@ -313,7 +322,7 @@ static lw_status gemm_with_plan(lw_context *context, const gemm *g, const gemm_p
     PATH_IF(!plan->shares_b, "gemm: packed, each task packs B");
     float *panels = scratch + plan->a_size;
     return gemm_packed(context, g, &plan->sizes, scratch, plan->shares_b ? panels : NULL,
-                       GEMM_HAS_LONG_PANELS && plan->keeps_b ? panels : NULL);
+                       GEMM_HAS_LONG_PANELS && !plan->shares_b && plan->b_size > 0 ? panels : NULL);
 }
 
 #include "gemm_grid.h"

@@ -19,9 +19,9 @@
  *   - On another day, with long panels in L1, for 256, 512, 1024 and 2048 rows: 167, 156, 157 and 159. KC = 256 reached
  *     162, 152, 154 and 161. Without prefetching B, it was 155, 152, 152 and 158.
  *   - If the first tile copies a panel of B instead of a loop before it, 128 x 128 gains 5 %. Reading A in place gains
- *     3 % for 256 x 256 (on the EPYC, too). For 2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of
- *     the caches; on the EPYC, whose L1 has 8 ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers
- *     gains nothing.
+ *     3 % for 256 x 256 (on the EPYC, too), 6 % for 384 x 384, 3 % for 512 x 512, and loses 4 % for 900 x 900. For
+ *     2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of the caches; on the EPYC, whose L1 has 8
+ *     ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers gains nothing.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
  * For 512, 1024 and 2048 rows, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50;
@@ -54,11 +54,12 @@ enum { GEMM_PREFETCH_STEPS = 0 };
 #endif
 
 /* Packing A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is
- * one task. Pages download the code for WebAssembly, so it has no function that copies panels of B. */
+ * one task, or at most NARROW_LONG_N and its only task keeps a panel of A in L1. Pages download the code for
+ * WebAssembly, so it has no function that copies panels of B. */
 #if defined __wasm__
-enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160 };
+enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
 #else
-enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256 };
+enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256, GEMM_NARROW_LONG_N = 512 };
 #endif
 
 enum {

@@ -90,6 +90,8 @@ def _packed() -> Iterator[Product]:
     for block in values("GEMM_KC"):
         for k in (block, block + 1, 2 * block + 1, 3 * block + 1):
             yield SKINNY + 1, k, NR + 9
+    for n in (largest("GEMM_NARROW_LONG_N"), largest("GEMM_NARROW_LONG_N") + 9):
+        yield SKINNY + 1, largest("GEMM_KC") - 3, n
     yield SKINNY + MR, 120, NARROW + NR + 8
     yield largest("GEMM_MC") + MR - 4, 150, NARROW + 9
     yield largest("GEMM_MC") + 9, largest("GEMM_KC") + 9, NR + 9
