@@ -72,7 +72,7 @@ enum {
     GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
     /* Whether panels of B that tasks share can be larger than that. A task that shares them has over MC / 2 rows. */
     GEMM_HAS_LARGE_TASKS = GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
-    GEMM_L1_PANEL = 1 << 13, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
+    GEMM_L1_PANEL = 1 << 12, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
     GEMM_HAS_LONG_PANELS = GEMM_NR * GEMM_KC > GEMM_L1_PANEL,
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
     GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
