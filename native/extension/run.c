@@ -10,6 +10,7 @@
 #include "module.h"
 #include "storage.h"
 #include "threads.h"
+#include <stdatomic.h>
 
 /* Shorter runs keep the GIL, because releasing it would cost more than it gains. */
 static const double NANOSECONDS_WITHOUT_GIL = 4200;
@@ -70,20 +71,33 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 #else
 
 /* The least work per thread, in nanoseconds, for which another thread saves more than it costs. A worker that still
- * spins after the previous call begins within 1 us; waking one that sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a
- * virtual machine, 2026-11). */
+ * spins after the previous call begins within 1 us. Waking one that sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a
+ * virtual machine, 2026-11), and the caller may have to wait for it; but in a series of calls, a worker that is late
+ * for one call is ready for the next. */
 static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
-static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 17000;
+static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 40000;
+static const double NANOSECONDS_FOR_ONE_IN_A_SERIES = 8000;
 
-/* Returns how many threads share a call. While calls follow each other at once, a call may wake three times as many
- * threads as are ready, although they will be late for it: they are ready for the next. */
+/* Calls form a series if each begins at most this long after the one before. */
+enum { NANOSECONDS_IN_A_SERIES = 200000 };
+
+/* Returns whether this call continues a series of calls that take long enough for several threads. */
+static int continues_series(void) {
+    static _Atomic int64_t previous;
+    int64_t now = lw_clock_nanoseconds();
+    int64_t before = atomic_exchange_explicit(&previous, now, memory_order_relaxed);
+    return now - before < NANOSECONDS_IN_A_SERIES;
+}
+
+/* Returns how many threads share a call. In a series, a call may wake three times as many threads as are ready. */
 static int threads_for(double nanoseconds) {
     if (nanoseconds < 2 * NANOSECONDS_FOR_A_READY_THREAD) {
         return 1;
     }
     int ready = lw_ready_workers();
     double worth = ready ? nanoseconds / NANOSECONDS_FOR_A_READY_THREAD : 0;
-    double asleep = nanoseconds / NANOSECONDS_FOR_A_SLEEPING_THREAD;
+    double asleep =
+        nanoseconds / (continues_series() ? NANOSECONDS_FOR_ONE_IN_A_SERIES : NANOSECONDS_FOR_A_SLEEPING_THREAD);
     worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
     worth = worth > asleep ? worth : asleep;
     int threads = worth >= 2 ? lw_threads() : 1;

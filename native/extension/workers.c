@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* The least work that pays for the call of workers, and for each byte that is copied there or back. In the unit of
- * lw_nanoseconds(), which is that of AVX-512: matmul of 216 x 216 is 40,000, and takes 0.4 ms on one thread of a page
+ * lw_nanoseconds(), which is that of AVX-512: matmul of 216 x 216 is 126,000, and takes 0.4 ms on one thread of a page
  * (AMD EPYC, 2 cores, Chromium, 2026-11). */
-static const double NANOSECONDS_FOR_WORKERS = 34000, NANOSECONDS_PER_COPIED_BYTE = 0.011;
+static const double NANOSECONDS_FOR_WORKERS = 106000, NANOSECONDS_PER_COPIED_BYTE = 0.034;
 
 /* Without progress for so long, workers count as lost. */
 enum { PATIENCE_MILLISECONDS = 5000 };
-static const double PATIENCE_PER_NANOSECOND = 1e-4;
+static const double PATIENCE_PER_NANOSECOND = 3e-5;
 
 /* A call, in the form in which workers.js copies it to the memory of the workers, relocating `operands`. The order of
  * the words up to `bytes` is known there. */

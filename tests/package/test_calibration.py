@@ -189,7 +189,8 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
 def stored(folder, **changed):
     """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
-    content = {"format": 3, "machine": calibration._machine(), "date": "2026-11-21", "times": times, "gpu": None}
+    content = {"format": calibration.FORMAT, "machine": calibration._machine()}
+    content |= {"date": "2026-11-21", "times": times, "gpu": None}
     return content | changed
 
 
@@ -254,9 +255,9 @@ WRONG = {
     "a number": "1" * 5000,
     "depth": "[" * 60000,
     "size": " " * 70000,
-    "a field less": {"format": 3},
+    "a field less": {"format": calibration.FORMAT},
     "a field more": {"more": 1},
-    "format": {"format": 4},
+    "format": {"format": calibration.FORMAT + 1},
     "format true": {"format": True},
     "machine": {"machine": "this"},
     "date": {"date": "\x1b[2Jabcdef"},
@@ -298,7 +299,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
     wrong = WRONG[name]
-    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 3} else wrong
+    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": calibration.FORMAT} else wrong
     path = write(folder, content)
     with pytest.warns(
         RuntimeWarning, match="ignoring .* not a valid calibration .*lw.calibrate.. replaces it"
