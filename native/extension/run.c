@@ -55,6 +55,8 @@ static int threads_for(double nanoseconds) {
     return 1;
 }
 
+static void end_call(double nanoseconds) { (void)nanoseconds; }
+
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
         lw_status status = task(context, index, argument);
@@ -78,20 +80,28 @@ static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
 static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 40000;
 static const double NANOSECONDS_FOR_ONE_IN_A_SERIES = 8000;
 
-/* Calls form a series if each begins at most this long after the one before. */
-enum { NANOSECONDS_IN_A_SERIES = 200000 };
+/* Calls that are long enough for several threads form a series if each begins at most this long after the one before
+ * has ended. */
+enum { NANOSECONDS_IN_A_SERIES = 100000 };
 
-/* Returns whether this call continues a series of calls that take long enough for several threads. */
+static _Atomic int64_t end_of_last_call;
+
 static int continues_series(void) {
-    static _Atomic int64_t previous;
-    int64_t now = lw_clock_nanoseconds();
-    int64_t before = atomic_exchange_explicit(&previous, now, memory_order_relaxed);
-    return now - before < NANOSECONDS_IN_A_SERIES;
+    int64_t end = atomic_load_explicit(&end_of_last_call, memory_order_relaxed);
+    return lw_clock_nanoseconds() - end < NANOSECONDS_IN_A_SERIES;
+}
+
+static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * NANOSECONDS_FOR_A_READY_THREAD; }
+
+static void end_call(double nanoseconds) {
+    if (is_long_enough(nanoseconds)) {
+        atomic_store_explicit(&end_of_last_call, lw_clock_nanoseconds(), memory_order_relaxed);
+    }
 }
 
 /* Returns how many threads share a call. In a series, a call may wake three times as many threads as are ready. */
 static int threads_for(double nanoseconds) {
-    if (nanoseconds < 2 * NANOSECONDS_FOR_A_READY_THREAD) {
+    if (!is_long_enough(nanoseconds)) {
         return 1;
     }
     int ready = lw_ready_workers();
@@ -231,6 +241,7 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
         host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();
         status = kernel(&context, layout, inputs, outputs, parameters);
+        end_call(nanoseconds);
         PyEval_RestoreThread(host.thread);
     }
     lw_float_modes_restore(modes);

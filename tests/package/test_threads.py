@@ -83,6 +83,25 @@ def test_affinity_is_respected():
     assert 1 <= int(imported(None).stdout) <= most
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_series_of_calls_starts_threads_and_single_calls_do_not():
+    code = """
+import os, time
+import lanewise as lw
+x = lw.ones((160, 160))
+for pause in (0.005, 0):
+    for _ in range(100):
+        x @ x
+        time.sleep(pause)
+    print(len(os.listdir("/proc/self/task")))
+"""
+    environment = {**os.environ, "LANEWISE_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("1\n2\n", "")
+
+
 @pytest.mark.parametrize("value", ["0", "-2", "two", "1.5", "2000", "1e3", "9" * 5000])
 def test_a_malformed_environment_is_named(value):
     done = imported(value)
