@@ -339,14 +339,14 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     g = transpose ? gemm_transposed(whole) : *whole;
     PATH_IF(transpose, "gemm: transposed");
     int is_skinny = gemm_is_skinny(&g);
-    int64_t tasks = is_skinny || !HAS_THREADS ? 1 : grid_tasks(context, &g);
+    int64_t threads = is_skinny || !HAS_THREADS ? 1 : grid_threads(context, &g);
     grid grid = {.g = &g};
     gemm_plan plan = {0};
     int64_t size = 0;
     if (is_skinny) {
         size = skinny_scratch_floats(&g);
-    } else if (tasks > 1) {
-        size = grid_choose(&grid, tasks);
+    } else if (threads > 1) {
+        size = grid_choose(&grid, threads);
     } else {
         plan = gemm_make_plan(&g, context->threads);
         size = plan.a_size + plan.b_size;
@@ -355,9 +355,9 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (scratch) {
         PATH_IF(is_skinny, "gemm: skinny");
         grid.scratch = scratch;
-        lw_status status = is_skinny                  ? gemm_skinny(context, &g, scratch)
-                           : HAS_THREADS && tasks > 1 ? gemm_by_grid(context, &grid)
-                                                      : gemm_with_plan(context, &g, &plan, scratch);
+        lw_status status = is_skinny                    ? gemm_skinny(context, &g, scratch)
+                           : HAS_THREADS && threads > 1 ? gemm_by_grid(context, &grid)
+                                                        : gemm_with_plan(context, &g, &plan, scratch);
         release_scratch(context, scratch);
         return status;
     }

@@ -9,7 +9,9 @@
 
 enum {
     GRID_MAX_WORK = 1 << 25, /* multiply-adds per task; with more, gemm_packed() is as fast */
-    GRID_PACKING = 8         /* packing an element takes as long as this many multiply-adds */
+    GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
+    GRID_MANY_THREADS = 8,   /* with so many, it is likely that some thread is slower than the others */
+    GRID_MAX_BLOCKS = 4      /* per thread, if there are many threads */
 };
 
 typedef struct grid {
@@ -20,9 +22,9 @@ typedef struct grid {
     float *scratch;
 } grid;
 
-/* Returns how many tasks a grid should have: one per thread, or 1 if a grid would not be faster or C has fewer tiles
+/* Returns for how many threads C should be divided into a grid, or 1 if that would not be faster or C has fewer tiles
  * than there are threads. */
-static int64_t grid_tasks(const lw_context *context, const gemm *g) {
+static int64_t grid_threads(const lw_context *context, const gemm *g) {
     double work = gemm_work(g), threads = (double)context->threads, tiles = (double)(GEMM_MR * GEMM_NR) * threads;
     int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= threads * GRID_MAX_WORK && !g->pack_b;
     return pays && (double)g->m * (double)g->n >= tiles ? context->threads : 1;
@@ -48,9 +50,8 @@ static gemm grid_block(const grid *grid, int64_t task) {
     return block;
 }
 
-/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time. Returns how many floats of
- * scratch all its tasks need together. */
-static int64_t grid_choose(grid *grid, int64_t tasks) {
+/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time, and returns that time. */
+static int64_t grid_divide(grid *grid, int64_t tasks) {
     const gemm *g = grid->g;
     int64_t least = INT64_MAX;
     for (int64_t down = 1; down <= tasks; down++) {
@@ -60,6 +61,22 @@ static int64_t grid_choose(grid *grid, int64_t tasks) {
             least = time;
             grid->rows = rows;
             grid->columns = columns;
+        }
+    }
+    return least;
+}
+
+/* Chooses a grid with a block for each thread. Many threads get several blocks each, as many as take at most an eighth
+ * longer to compute: a thread that is fast, or early, then takes over blocks of one that is not. Returns how many
+ * floats of scratch all tasks need together. */
+static int64_t grid_choose(grid *grid, int64_t threads) {
+    const gemm *g = grid->g;
+    int64_t time = grid_divide(grid, threads);
+    for (int64_t blocks = threads < GRID_MANY_THREADS ? 1 : GRID_MAX_BLOCKS; blocks > 1; blocks--) {
+        struct grid finer = *grid;
+        if (blocks * grid_divide(&finer, blocks * threads) <= time + time / 8) {
+            *grid = finer;
+            break;
         }
     }
     grid->across = divide_up(g->n, grid->columns);
