@@ -85,9 +85,8 @@ def test_affinity_is_respected():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_series_of_calls_starts_threads_and_single_calls_do_not():
-    code = """
+    program = """
 import os, time
-import lanewise as lw
 x = lw.ones((160, 160))
 for pause in (0.005, 0):
     for _ in range(100):
@@ -96,10 +95,7 @@ for pause in (0.005, 0):
             time.sleep(pause)
     print(len(os.listdir("/proc/self/task")))
 """
-    environment = {**os.environ, "LANEWISE_NUM_THREADS": "2"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = imported("2", program)
     assert (done.stdout, done.stderr) == ("1\n2\n", "")
 
 
