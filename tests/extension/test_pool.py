@@ -56,13 +56,16 @@ def test_ten_thousand_calls_from_eight_threads():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_eight_threads_leak_nothing():
+    """Eight threads that happen to hold large results at once make the allocator take more memory, in any round, but
+    not in all of them; a leak takes more in each."""
+    growths = []
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8), [250] * 8))
-        gc.collect()
-        before = resident_bytes()
-        list(pool.map(work, range(8), [500] * 8))
-        gc.collect()
-        assert resident_bytes() - before < 16 << 20
+        for _ in range(6):
+            before = resident_bytes()
+            list(pool.map(work, range(8), [250] * 8))
+            gc.collect()
+            growths.append(resident_bytes() - before)
+    assert min(growths) < 4 << 20, growths
 
 
 def test_the_number_changes_while_calls_run():
