@@ -17,23 +17,25 @@
 
 enum {
     EIGEN_GROUP = 16,      /* partial sums per dot product */
-    EIGEN_GRAIN = 1 << 16, /* multiplications per task */
-    EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks */
+    EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks. Fewer stay in a
+                            * core's cache, unless tasks move them: eigh of 512 rows would take twice as long */
     EIGEN_COLUMNS = 64,    /* columns of Q^T per task of a divided sweep: few enough that the parts of all rows in these
                             * columns stay in the cache */
+    EIGEN_CHECKS = 8,      /* tasks of steps per task of the call, if tasks only allow checks for Ctrl-C */
     EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 usually suffice */
 };
 
 typedef struct eigen {
-    int64_t n, width;    /* rows; elements per row in memory */
-    double *a;           /* first the matrix; then row i is the Householder vector of step i */
-    double *z;           /* first Q^T; then the eigenvectors, as rows. NULL if they are not needed */
-    double *d, *e;       /* the diagonal of T; e[i] is the element between d[i] and d[i + 1] */
-    double *h;           /* half the squared length of each Householder vector; 0 if a step needs no reflection */
-    double *q;           /* a scratch vector */
-    double *c, *s;       /* cosines and sines of a sweep's rotations */
-    int64_t i;           /* the current step of tridiagonalization or accumulation */
-    int64_t first, last; /* a sweep rotates rows (last, last + 1), then (last - 1, last) ... to (first, first + 1) */
+    int64_t n, width;      /* rows; elements per row in memory */
+    double *a;             /* first the matrix; then row i is the Householder vector of step i */
+    double *z;             /* first Q^T; then the eigenvectors, as rows. NULL if they are not needed */
+    double *d, *e;         /* the diagonal of T; e[i] is the element between d[i] and d[i + 1] */
+    double *h;             /* half the squared length of each Householder vector; 0 if a step needs no reflection */
+    double *q;             /* a scratch vector */
+    double *c, *s;         /* cosines and sines of a sweep's rotations */
+    int64_t i;             /* the current step of tridiagonalization or accumulation */
+    int64_t first, last;   /* a sweep rotates rows (last, last + 1), then (last - 1, last) ... to (first, first + 1) */
+    int64_t task_elements; /* the most elements of A or Q^T that a task of a step works on */
     int64_t per_task;
 } eigen;
 
@@ -158,7 +160,7 @@ static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void
 
 /* Runs a task function over rows 0 .. i - 1 of A or Q^T, where i is the current step. */
 static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *eigen_rows_task) {
-    m->per_task = 1 + EIGEN_GRAIN / m->width;
+    m->per_task = divide_up(m->i, 1 + m->i * m->width / m->task_elements);
     return run_tasks(context, divide_up(m->i, m->per_task), eigen_rows_task, m);
 }
 
@@ -317,7 +319,7 @@ typedef struct eigen_batch {
     const lw_matrix_layout *layout; /* operands: x, eigenvalues, eigenvectors */
     const char *x;
     char *values, *vectors; /* vectors may be NULL */
-    int64_t count, per_task;
+    int64_t count, per_task, task_elements;
 } eigen_batch;
 
 /* Decomposes one matrix. If an element of its lower triangle is infinite or NaN, or if EIGEN_STEPS steps do not
@@ -361,6 +363,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     }
     double *vectors = memory + matrices * n * width;
     eigen m = {.n = n, .width = width, .a = memory, .z = b->vectors ? memory + n * width : NULL};
+    m.task_elements = b->task_elements;
     m.d = vectors;
     m.e = vectors + width;
     m.h = vectors + 2 * width;
@@ -386,7 +389,8 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
 }
 
 /* Each task decomposes one or more small matrices. Large matrices are decomposed one after another in a single task
- * here, and each splits its work into tasks. */
+ * here, and each divides its steps into tasks. A matrix is large if a step works on more elements than a task of the
+ * call would, each of which counts as n^3 steps per matrix. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};
@@ -396,6 +400,8 @@ static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout 
     if (b.count == 0 || l->n == 0) {
         return LW_OK;
     }
-    b.per_task = l->n * eigen_width(l->n) < EIGEN_GRAIN ? 1 + EIGEN_GRAIN / (l->n * l->n * l->n) : b.count;
+    int64_t tasks = context->threads > 1 ? context->tasks : context->tasks * EIGEN_CHECKS;
+    b.task_elements = context->tasks > 1 ? divide_up(b.count * l->n * l->n * l->n, tasks) : INT64_MAX;
+    b.per_task = l->n * eigen_width(l->n) <= b.task_elements ? items_per_task(context, b.count, 1) : b.count;
     return run_tasks(context, divide_up(b.count, b.per_task), eigen_task, &b);
 }

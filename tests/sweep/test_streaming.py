@@ -73,7 +73,7 @@ def test_streamed_tasks(contract, host):
     """The bits are also the same if several tasks write the result; each waits for its own streaming stores."""
     kernel, dtype, result = next(each for each in kernels_of(contract) if each[1] == "float32")
     inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
-    ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)
+    ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=7)
     assert np.array_equal(ordinary, streamed)
 
 
