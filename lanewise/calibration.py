@@ -1,7 +1,7 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py, promotion.py and tiles.py measure; selection.py reads at import which backends AUTO uses. Each field of the
-file is checked. A file without the expected form is ignored with a warning, and the import continues.
+tuning.py, waking.py, promotion.py and tiles.py measure; selection.py reads at import which backends AUTO uses. Each
+field of the file is checked. A file without the expected form is ignored with a warning, and the import continues.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lanewise import _ext, _version, registry
 from lanewise.backend import CPU_BACKENDS, GPU_BACKENDS, PRIORITY, Backend
 
-__all__ = ["PROMOTED", "TILED", "Calibration", "GpuTimes", "folder", "forget", "load", "save", "warn"]
+__all__ = ["PROMOTED", "TILED", "Calibration", "GpuTimes", "WakingTimes", "folder", "forget", "load", "save", "warn"]
 
 NAME: Final = "calibration.json"
 KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 PROMOTED: Final = ("matmul", "conv2d", "scaled_dot_product_attention")
 TILED: Final = ("matmul", "linear")
 MAX_TILES: Final = 4  # sizes of products, LW_TILED_SIZES of native/extension/recorder.h
-FORMAT: Final = 4
+FORMAT: Final = 5
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
 MAX_NANOSECONDS: Final = 1e12
@@ -56,18 +57,29 @@ class GpuTimes(NamedTuple):
     tiles: Mapping[str, tuple[str, ...]]
 
 
+class WakingTimes(NamedTuple):
+    """How many nanoseconds of work, by the contracts, pay for another thread: for one that is ready, because it spins;
+    for one that sleeps, in a call that continues a series; and for one that sleeps, in a single call."""
+
+    ready: float
+    in_a_series: float
+    sleeping: float
+
+
 class Calibration(NamedTuple):
     """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
     `times` are relative to the fastest backend of each kind: 1.5 means 1.5 times as long. `date` is the day of the
     measurement. `path` is the file that stores the calibration, None if there is none. `gpu` has the times by which
-    AUTO moves calls to a GPU, None without one. print() shows a table.
+    AUTO moves calls to a GPU, None without one; `waking` those by which calls use threads, None for the defaults.
+    print() shows a table.
     """
 
     times: Times
     date: str
     path: str | None = None
     gpu: GpuTimes | None = None
+    waking: WakingTimes | None = None
 
     @property
     def order(self) -> tuple[Backend, ...]:
@@ -166,8 +178,9 @@ def save(calibration: Calibration) -> Calibration:
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / NAME
     times = {backend.value: dict(of_kind) for backend, of_kind in calibration.times.items()}
-    gpu = calibration.gpu and calibration.gpu._asdict()
-    content = {"format": FORMAT, "machine": _machine(), "date": calibration.date, "times": times, "gpu": gpu}
+    gpu, waking = (each and each._asdict() for each in (calibration.gpu, calibration.waking))
+    content = {"format": FORMAT, "machine": _machine(), "date": calibration.date, "times": times}
+    content |= {"gpu": gpu, "waking": waking}
     descriptor, temporary = tempfile.mkstemp(prefix=f"{NAME}.", dir=directory)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -222,7 +235,7 @@ def _parse(text: str, path: str) -> Calibration | None:
     content = json.loads(text)
     if isinstance(content, dict) and type(content.get("format")) is int and 1 <= content["format"] < FORMAT:
         return None  # an earlier version wrote it
-    content = _table(content, {"format", "machine", "date", "times", "gpu"}, "the file")
+    content = _table(content, {"format", "machine", "date", "times", "gpu", "waking"}, "the file")
     if content["format"] != FORMAT or isinstance(content["format"], bool):
         raise ValueError(f"expected format {FORMAT}, got {content['format']!r}")
     machine = _machine()
@@ -238,7 +251,8 @@ def _parse(text: str, path: str) -> Calibration | None:
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
         raise ValueError(f"expected the time 1.0 for the fastest backend in each kind of operation, got {times!r:.80}")
     gpu = None if content["gpu"] is None else _gpu_times(content["gpu"])
-    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path, gpu)
+    waking = None if content["waking"] is None else _waking_times(content["waking"])
+    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path, gpu, waking)
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
@@ -252,6 +266,14 @@ def _row(value: Any) -> dict[str, float]:
     if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
         raise ValueError(f"expected times from 1.0 to {MAX_RELATIVE_TIME:g}, relative to the fastest, got {row!r:.80}")
     return {kind: row[kind] for kind in KINDS}
+
+
+def _waking_times(value: Any) -> WakingTimes:
+    times = WakingTimes(**_table(value, set(WakingTimes._fields), "waking"))
+    bounds = (1.0, *times, MAX_NANOSECONDS)
+    if not (all(isinstance(time, float) for time in times) and all(a <= b for a, b in pairwise(bounds))):
+        raise ValueError(f"expected 1.0 <= ready <= in_a_series <= sleeping <= {MAX_NANOSECONDS:g}, got {value!r:.80}")
+    return times
 
 
 def _gpu_times(value: Any) -> GpuTimes:

@@ -136,8 +136,8 @@ def calibrate(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
         description="Measure which CPU backend is the fastest for each kind of operation, and which calls a GPU runs "
-        "faster. From now on, AUTO uses the backend that is the fastest overall, and moves such calls to the GPU, for "
-        "this user, processor and version of Lanewise.",
+        "faster, and how much work pays for another thread. From now on, AUTO uses the backend that is the fastest "
+        "overall, and moves such calls to the GPU, for this user, processor and version of Lanewise.",
     )
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
@@ -161,6 +161,8 @@ def calibrate(arguments: Sequence[str]) -> int:
     else:
         print(f"times, relative to the fastest backend of each kind\n{calibration}\n")
         print(f"AUTO chooses {calibration.reason()}.")
+        if prices := calibration.waking:
+            print(f"{prices.ready / 1e3:.1f} us of work pay for a thread, {prices.sleeping / 1e3:.0f} us if it sleeps.")
         if moved := promotion.summary():
             print(f"{moved}.")
         if calibration.path:

@@ -1,10 +1,10 @@
-"""lw.calibrate(): measures which CPU backend is the fastest on this machine, and which calls are faster on a GPU.
+"""lw.calibrate(): measures which CPU backend is the fastest on this machine, and when threads and a GPU pay.
 
 A processor reports its instruction sets, but not which is the fastest: some processors lower their clock for wide
 registers, or process such a register in two halves. timing.py times each kind of operation, on all backends in turn, at
 sizes from 10 to a million elements. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest
 overall and, for each kind, less than 10 % slower than the best backend, so choosing per kind would gain little.
-promotion.py measures the GPU, calibration.py stores the result, and selection.py uses it.
+waking.py measures threads, promotion.py the GPU; calibration.py stores the result, and selection.py uses it.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Work(NamedTuple):
 
 def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
+
+    Also measures how much work pays for waking another thread, and from then on divides calls accordingly.
 
     If there is a GPU, also measures how large calls have to be to take less time there, including the copies of the
     operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs. And
@@ -114,6 +116,10 @@ def _measured() -> Calibration:
 
     backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
     result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
+    if hasattr(_ext, "set_waking"):
+        from lanewise import waking
+
+        result = result._replace(waking=waking.measured(result.backend))
     return result._replace(gpu=promotion.measured(result.backend))
 
 

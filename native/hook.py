@@ -20,12 +20,16 @@ from wasm.comments import javascript_without_comments, without_comments
 
 __all__ = ["LanewiseBuildHook"]
 
-# Python files that no web page uses: the benchmark, kernels through cffi, PyTorch in the demo, and WebGPU through the
+# Files that no web page uses: the benchmark, kernels through cffi, the source of the demo's digits, which is among the
+# licenses too, PyTorch in the demo, the marker for type checkers, the price of waking threads, and WebGPU through the
 # package wgpu.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
+    "lanewise/demo/NOTICE",
     "lanewise/demo/torch_peer.py",
+    "lanewise/py.typed",
+    "lanewise/waking.py",
     "lanewise/webgpu/desktop.py",
 )
 

@@ -72,13 +72,16 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
-/* The least work per thread, in nanoseconds, for which another thread saves more than it costs. A worker that still
- * spins after the previous call begins within 1 us. Waking one that sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a
- * virtual machine, 2026-11), and the caller may have to wait for it; but in a series of calls, a worker that is late
- * for one call is ready for the next. */
-static const double NANOSECONDS_FOR_A_READY_THREAD = 2500;
-static const double NANOSECONDS_FOR_A_SLEEPING_THREAD = 40000;
-static const double NANOSECONDS_FOR_ONE_IN_A_SERIES = 8000;
+/* The least work per thread, in nanoseconds, for which another thread saves more than it costs, unless lw.calibrate()
+ * has measured it. A worker that still spins after the previous call is ready: it begins within 1 us. Waking one that
+ * sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a virtual machine, 2026-11), and the caller may have to wait for it;
+ * but in a series of calls, a worker that is late for one call is ready for the next. */
+enum { READY, IN_A_SERIES, SLEEPING, STATES };
+static const double DEFAULT_PRICES[STATES] = {2500, 8000, 40000};
+static const double MAX_PRICE = 1e12;
+static _Atomic double prices[STATES] = {2500, 8000, 40000};
+
+static double price(int state) { return atomic_load_explicit(&prices[state], memory_order_relaxed); }
 
 /* Calls that are long enough for several threads form a series if each begins at most this long after the one before
  * has ended. */
@@ -91,7 +94,7 @@ static int continues_series(void) {
     return lw_clock_nanoseconds() - end < NANOSECONDS_IN_A_SERIES;
 }
 
-static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * NANOSECONDS_FOR_A_READY_THREAD; }
+static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * price(READY); }
 
 static void end_call(double nanoseconds) {
     if (is_long_enough(nanoseconds)) {
@@ -105,9 +108,8 @@ static int threads_for(double nanoseconds) {
         return 1;
     }
     int ready = lw_ready_workers();
-    double worth = ready ? nanoseconds / NANOSECONDS_FOR_A_READY_THREAD : 0;
-    double asleep =
-        nanoseconds / (continues_series() ? NANOSECONDS_FOR_ONE_IN_A_SERIES : NANOSECONDS_FOR_A_SLEEPING_THREAD);
+    double worth = ready ? nanoseconds / price(READY) : 0;
+    double asleep = nanoseconds / price(continues_series() ? IN_A_SERIES : SLEEPING);
     worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
     worth = worth > asleep ? worth : asleep;
     int threads = worth >= 2 ? lw_threads() : 1;
@@ -146,10 +148,37 @@ static PyObject *set_spin(PyObject *module, PyObject *number) {
     return Py_NewRef(Py_None);
 }
 
+/* set_waking(ready, in_a_series, sleeping): sets the least work per thread, in nanoseconds. set_waking(): sets the
+ * defaults. Both return what was set before. */
+static PyObject *set_waking(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    double set[STATES];
+    int is_valid = count == 0 || count == STATES;
+    for (int state = 0; is_valid && state < STATES; state++) {
+        set[state] = count ? PyFloat_AsDouble(arguments[state]) : DEFAULT_PRICES[state];
+        is_valid = set[state] >= (state ? set[state - 1] : 1) && set[state] <= MAX_PRICE;
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    if (!is_valid) {
+        return lw_raise(LW_ARGUMENT_ERROR, "expected nanoseconds, 1 <= ready <= in_a_series <= sleeping <= 1e12");
+    }
+    PyObject *before = PyTuple_New(STATES);
+    for (int state = 0; before && state < STATES; state++) {
+        PyTuple_SetItem(before, state, PyFloat_FromDouble(price(state)));
+        atomic_store_explicit(&prices[state], set[state], memory_order_relaxed);
+    }
+    return before;
+}
+
+LW_NAMED_FAST("set_waking", set_waking)
+
 PyMethodDef lw_thread_functions[] = {
     {"set_num_threads", set_num_threads, METH_O, NULL},
     {"get_num_threads", get_num_threads, METH_NOARGS, NULL},
     {"set_spin", set_spin, METH_O, NULL},
+    {"set_waking", (PyCFunction)(void *)named_set_waking, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -284,6 +284,7 @@ def functions() -> dict[str, list[Any]]:
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats(None)[4], _ext.get_num_threads(), _ext.default_backend()
+    waking = _ext.set_waking()
 
     def nested_backend() -> None:
         _ext.push_backend("scalar")
@@ -387,6 +388,7 @@ def functions() -> dict[str, list[Any]]:
         "set_num_threads": [(threads,), (0,), ("text",), (2**70,)],
         "get_num_threads": [()],
         "set_spin": [(50,), (-1,), ("text",), (2**70,)],
+        "set_waking": [(), waking, (3.0, 2.0, 1.0), (0.0, 1.0, 1.0), (1.0,), ("text", 1, 1), (float("nan"),) * 3],
         "Tensor": [(), ([1, 2],)],
     }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import lanewise as lw
-from lanewise import calibration, cli, selection, tuning
+from lanewise import calibration, cli, selection, tuning, waking
 from lanewise.backend import CPU_BACKENDS
 from lanewise.calibration import KINDS, PROMOTED
 
@@ -37,6 +37,8 @@ GPU = {
     "rates": {name: [1.0, 0.1] for name in PROMOTED},
     "tiles": {"matmul": ["64x64", "64x128"], "linear": []},
 }
+
+WAKING = {"ready": 2000.0, "in_a_series": 6000.0, "sleeping": 30000.0}
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +63,7 @@ def clock(monkeypatch):
         return {kind: [each, each] for kind in KINDS}
 
     monkeypatch.setattr(tuning, "_sampled", fake_samples)
+    monkeypatch.setattr(waking, "measured", lambda backend: None)
     return times
 
 
@@ -124,10 +127,12 @@ def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(tuning, "EDGES", (4,))
     monkeypatch.setattr(tuning, "REPEATS", 2)
     monkeypatch.setattr(tuning, "SAMPLE_SECONDS", 1e-5)
+    monkeypatch.setattr(waking, "SAMPLE_SECONDS", 1e-5)
     with lw.use_backend(LAST):
         result = lw.calibrate(save=False)
     assert set(result.order) == set(HOSTS)
     assert all(tuple(row) == KINDS for row in result.times.values())
+    assert (result.waking is None) == (lw.get_num_threads() == 1)
     assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
 
@@ -190,7 +195,7 @@ def stored(folder, **changed):
     """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
     content = {"format": calibration.FORMAT, "machine": calibration._machine()}
-    content |= {"date": "2026-11-21", "times": times, "gpu": None}
+    content |= {"date": "2026-11-21", "times": times, "gpu": None, "waking": None}
     return content | changed
 
 
@@ -214,6 +219,14 @@ def test_times_of_a_gpu_are_stored(folder):
         "rates": dict.fromkeys(PROMOTED, (1.0, 0.1)),
         "tiles": {"matmul": ("64x64", "64x128"), "linear": ()},
     }
+    calibration.save(found)
+    assert calibration.load() == found
+
+
+def test_prices_of_threads_are_stored(folder):
+    write(folder, stored(folder, waking=WAKING))
+    found = calibration.load()
+    assert found.waking._asdict() == WAKING
     calibration.save(found)
     assert calibration.load() == found
 
@@ -275,6 +288,14 @@ WRONG = {
     "text": {"times": {"scalar": ROW | {"rows": "1.0"}}},
     "true": {"times": {"scalar": ROW | {"rows": True}}},
     "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
+    "no price of a thread": {"waking": {}},
+    "a price less": {"waking": {"ready": 2000.0, "sleeping": 30000.0}},
+    "a price of 0": {"waking": WAKING | {"ready": 0.0}},
+    "an int as a price": {"waking": WAKING | {"ready": 2000}},
+    "a list as a price": {"waking": WAKING | {"sleeping": []}},
+    "an infinite price": {"waking": WAKING | {"sleeping": float("inf")}},
+    "a price of NaN": {"waking": WAKING | {"in_a_series": float("nan")}},
+    "prices that fall": {"waking": WAKING | {"sleeping": 3000.0}},
     "times of no GPU": {"gpu": {}},
     "a CPU in place of the GPU": {"gpu": GPU | {"backend": "scalar"}},
     "a list in place of the GPU": {"gpu": GPU | {"backend": []}},

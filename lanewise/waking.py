@@ -1,0 +1,86 @@
+"""Measures how much work another thread has to be given to pay for itself, for lw.calibrate().
+
+Two threads ideally take half as long as one. What a call on two threads takes beyond that is the price of the second:
+they are faster than one if each has more work than the price. The price is lower if the thread is ready, because it
+still spins after an earlier call, than if it sleeps. native/extension/run.c compares the prices with the contracts'
+times of calls, from which this machine's times differ by a factor; so the prices are divided by it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+from lanewise import _ext, placement, threads
+from lanewise.backend import Backend
+from lanewise.calibration import WakingTimes
+
+__all__ = ["measured"]
+
+CALLS_PER_WAKING: Final = 5  # in a series, each of the first calls pays for a part of waking a thread
+LEAST: Final = 500.0  # nanoseconds; the price of a ready thread is no lower, whatever noise says
+BRIEF: Final = 1 << 14  # elements of pow, which take some 30 us: much longer than a ready thread needs to begin
+LONG: Final = 1 << 18  # some 500 us: much longer than waking a thread takes
+PAUSE_SECONDS: Final = 0.002  # after which threads sleep
+SAMPLE_SECONDS: Final = 0.003
+# Operations whose times on one thread tell by which factor the contracts' times differ from this machine's.
+TYPICAL: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
+    "add": ((1 << 15,), (1 << 15,)),
+    "exp": ((1 << 15,),),
+    "softmax": ((128, 256),),
+    "matmul": ((128, 128), (128, 128)),
+}
+
+
+def measured(backend: Backend) -> WakingTimes | None:
+    """Returns the prices of threads that run kernels of a CPU backend, None if calls may use only one thread."""
+    if threads.get_num_threads() == 1:
+        return None
+    from lanewise.timing import Contestant, measure
+
+    brief, long = (placement.move(_ext.rand((size,), seed=0), backend) for size in (BRIEF, LONG))
+    contestants, expected = [], {}
+    for number in (1, 2):
+        context = partial(_shared, number, _ext.expected_times("pow", brief, brief)[0])
+        contestants.append(Contestant.calling(f"ready {number}", _ext.pow, brief, brief, context=context))
+        context = partial(_shared, number, _ext.expected_times("pow", long, long)[0])
+        batch = partial(_after_pauses, long)
+        contestants.append(Contestant(f"sleeping {number}", "", {}, context, batch=batch, timed=True))
+    for name, shapes in TYPICAL.items():
+        inputs = [placement.move(_ext.rand(shape, seed=seed), backend) for seed, shape in enumerate(shapes)]
+        expected[name] = _ext.expected_times(name, *inputs)[0]
+        context = partial(_shared, 1, expected[name])
+        contestants.append(Contestant.calling(name, getattr(_ext, name), *inputs, context=context))
+    timings = measure(contestants, sample_seconds=SAMPLE_SECONDS)
+    times = {timing.name: timing.median for timing in timings}
+    factor = math.exp(math.fsum(math.log(times[name] / each) for name, each in expected.items()) / len(expected))
+    ready, sleeping = (times[f"{state} 2"] - times[f"{state} 1"] / 2 for state in ("ready", "sleeping"))
+    ready = max(ready / factor, LEAST)
+    sleeping = max(sleeping / factor, ready)
+    return WakingTimes(ready, max(sleeping / CALLS_PER_WAKING, ready), sleeping)
+
+
+@contextmanager
+def _shared(number: int, expected: float) -> Iterator[None]:
+    """Lets `number` threads share calls that are expected to take this time, whether they are ready or asleep."""
+    price = max(expected / (number + 0.5), 1.0)
+    before = _ext.set_waking(price, price, price)
+    try:
+        yield
+    finally:
+        _ext.set_waking(*before)
+
+
+def _after_pauses(x: _ext.Tensor, calls: int) -> int:
+    """Returns how many nanoseconds these calls take if threads sleep before each."""
+    total = 0
+    for _ in range(calls):
+        time.sleep(PAUSE_SECONDS)
+        start = time.perf_counter_ns()
+        _ext.pow(x, x)
+        total += time.perf_counter_ns() - start
+    return total

@@ -1,0 +1,115 @@
+"""Tests the price of waking threads: how lw.calibrate() measures it, and that calls are divided by it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lanewise as lw
+from lanewise import _ext, calibration, selection, timing, waking
+from lanewise.calibration import WakingTimes
+
+BEST = lw.best_available_backend()
+DEFAULTS = (2500.0, 8000.0, 40000.0)
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Lets calls use two threads; afterwards as many as before, at the prices of the calibration in use."""
+    before, in_use = lw.get_num_threads(), lw.get_calibration()
+    lw.set_num_threads(2)
+    yield
+    lw.set_num_threads(before)
+    selection.follow(in_use)
+
+
+def measured(monkeypatch, **microseconds):
+    """Returns what waking.measured() makes of these times. Those that are not given are the contracts'."""
+
+    def measure(contestants, **options):
+        times = {}
+        for contestant in contestants:
+            if contestant.name in waking.TYPICAL:
+                inputs = [value for name, value in contestant.names.items() if name != "function"]
+                times[contestant.name] = _ext.expected_times(contestant.name, *inputs)[0]
+            else:
+                times[contestant.name] = 1000.0 * microseconds[contestant.name.replace(" ", "_")]
+        factor = microseconds.get("factor", 1.0)
+        return [timing.Timing(n, 1, (t * (factor if n in waking.TYPICAL else 1),)) for n, t in times.items()]
+
+    monkeypatch.setattr(timing, "measure", measure)
+    return waking.measured(BEST)
+
+
+def test_the_price_is_the_time_beyond_half_of_that_of_one_thread(monkeypatch):
+    found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=300)
+    assert found == pytest.approx((3000, 10_000, 50_000))
+
+
+def test_prices_are_in_the_times_of_the_contracts(monkeypatch):
+    """On a machine that takes twice as long as the contracts say, as much work pays for a thread in half the time."""
+    found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=300, factor=2.0)
+    assert found == pytest.approx((1500, 5000, 25_000))
+
+
+def test_noise_makes_no_thread_free(monkeypatch):
+    found = measured(monkeypatch, ready_1=30, ready_2=14, sleeping_1=500, sleeping_2=249)
+    assert found == (waking.LEAST,) * 3
+
+
+def test_a_thread_that_sleeps_costs_no_less_than_one_that_is_ready(monkeypatch):
+    found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=252)
+    assert found == pytest.approx((3000, 3000, 3000))
+
+
+def test_one_thread_has_no_price():
+    lw.set_num_threads(1)
+    assert waking.measured(BEST) is None
+
+
+def test_a_real_measurement(monkeypatch):
+    monkeypatch.setattr(waking, "SAMPLE_SECONDS", 1e-5)
+    monkeypatch.setattr(waking, "PAUSE_SECONDS", 1e-4)
+    _ext.set_waking(1.0, 2.0, 3.0)
+    found = waking.measured(BEST)
+    assert waking.LEAST <= found.ready <= found.in_a_series <= found.sleeping
+    assert _ext.set_waking() == (1.0, 2.0, 3.0)
+
+
+def test_prices_are_those_of_the_calibration_in_use():
+    times = {BEST: dict.fromkeys(calibration.KINDS, 1.0)}
+    selection.follow(calibration.Calibration(times, "2026-11-26", waking=WakingTimes(3.0, 4.0, 5.0)))
+    assert _ext.set_waking(1.0, 1.0, 1.0) == (3.0, 4.0, 5.0)
+    selection.follow(calibration.Calibration(times, "2026-11-26"))
+    assert _ext.set_waking() == DEFAULTS
+    _ext.set_waking(1.0, 1.0, 1.0)
+    selection.follow(None)
+    assert _ext.set_waking() == DEFAULTS
+
+
+@pytest.mark.parametrize("prices", [(1.0,), (0.5, 1.0, 1.0), (2.0, 1.0, 3.0), (1.0, 2.0, 1e13), (float("nan"),) * 3])
+def test_wrong_prices_are_refused(prices):
+    with pytest.raises(lw.ArgumentError, match="expected nanoseconds, 1 <= ready <= in_a_series <= sleeping <= 1e12"):
+        _ext.set_waking(*prices)
+    assert _ext.set_waking() == DEFAULTS
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize(("price", "threads"), [(1.0, 2), (1e12, 1)])
+def test_calls_are_divided_by_the_price(price, threads):
+    program = f"""
+import os
+import lanewise as lw
+from lanewise import _ext
+lw.set_num_threads(2)
+_ext.set_waking({price}, {price}, {price})
+x = lw.ones(1 << 18)
+for _ in range(100):
+    lw.exp(x)
+print(len(os.listdir("/proc/self/task")))"""
+    environment = os.environ | {"LANEWISE_BACKEND": BEST.value}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{threads}\n", done.stderr
