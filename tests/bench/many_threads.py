@@ -1,6 +1,7 @@
 """The performance goals on many threads: `python -m tests.bench --goals threads`.
 
-Each row is a call on a number of threads, next to PyTorch on as many, in one process. Rounds alternate between the two.
+Each row is a call on a number of threads, next to PyTorch on as many, in one process; the last compares more threads
+than processors with as many. Rounds alternate between the two.
 A round begins with a pause, because the threads of PyTorch's pool spin for some milliseconds after a call and would
 take processors away from ours, and with a few calls that are not timed. Rows show medians, because minima would hide
 what a caller notices on many threads: calls that wait for a thread.
@@ -12,10 +13,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import lanewise as lw
-from lanewise.timing import Contestant
+from lanewise.timing import Contestant, threads
 from tests.bench import check, goals, machine, runner
 from tests.bench.goal_report import Row, Table, places, publish
 from tests.bench.goals import MICROSECONDS, Against, Goal, Measured, Steady, Work
@@ -25,8 +27,9 @@ from tests.bench.settings import Settings
 __all__ = ["goals_of", "run"]
 
 OPTIONS = ("--goals",)  # as in cpu/command.py; the goals' names tell the tables apart
-OURS, THEIRS = "lanewise", "torch"
+OURS, THEIRS, FEWER = "lanewise", "torch", "as many threads as cores"
 NUMBERS = (1, 2, 4, 8, 16)
+MANY = 32
 PAUSE_SECONDS = 0.03
 UNTIMED, TIMED = 5, 20  # calls of a round
 
@@ -40,6 +43,7 @@ WORKS: Sequence[tuple[str, Work, float]] = (
     ("sum 1M", Work("sum", (1 << 20,)), 1.3),
     ("conv2d 3x3, 8 x 64 x 56 x 56", Work("conv2d", (8, 64, 56, 56)), 1.3),
 )
+CROWDED = Goal(f"threads {MANY}: matmul 512", MICROSECONDS, (Against((FEWER,), 1 / 1.5),), (), Work("matmul", (512,)))
 
 
 def goals_of(number: int) -> list[Goal]:
@@ -59,36 +63,37 @@ def goals_of(number: int) -> list[Goal]:
 def run(names: Sequence[str], settings: Settings) -> int:
     """Measures and reports the goals whose names begin with one of `names`. Returns the exit status."""
     numbers = {goal.name: number for number in NUMBERS if number <= machine.cores() for goal in goals_of(number)}
-    chosen = goals.find([goal for number in dict.fromkeys(numbers.values()) for goal in goals_of(number)], names)
+    known = [goal for number in dict.fromkeys(numbers.values()) for goal in goals_of(number)]
+    chosen = goals.find([*known, CROWDED] if machine.cores() < MANY else known, names)
     marked = places(settings.documents, OPTIONS, chosen)
     why_not = missing(THEIRS)
     absent = {THEIRS: why_not} if why_not else {}
     rows = []
     for goal in chosen:
         print(goal.name, file=sys.stderr, flush=True)
-        rows.append(_row(goal, numbers[goal.name], settings.repeats, absent))
+        rows.append(_row(goal, numbers.get(goal.name, MANY), settings.repeats, absent))
     peers = [] if absent else [open_peer(THEIRS, 1).settings.replace("1 thread", "as many threads")]
     about = {"peers": peers, "absent": absent}
     heading = _heading(peers, absent)
     if not settings.as_json:
         print("\n".join([*heading, ""]))
-    return publish(Table(rows, [] if absent else [THEIRS], heading, about, machine.short_cpu_name()), settings, marked)
+    measured = dict.fromkeys(name for row in rows if row.measured for name in row.measured.peers)
+    return publish(Table(rows, list(measured), heading, about, machine.short_cpu_name()), settings, marked)
 
 
 def _row(goal: Goal, number: int, rounds: int, absent: Mapping[str, str]) -> Row:
     assert goal.work is not None
     case = goal.work.case()
-    before = lw.get_num_threads()
-    lw.set_num_threads(number)
-    try:
-        ready = [runner.backend_ready(case, str(lw.ones(1).backend))]
-        if not absent:
-            ready.append(runner.peer_ready(case, open_peer(THEIRS, number)))
-        wrong, _ = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
-        names = [OURS, THEIRS][: len(ready)]
-        times = _in_turn([each.contestant for each in ready], rounds)
-    finally:
-        lw.set_num_threads(before)
+    with threads(number):
+        ready = {OURS: runner.backend_ready(case, str(lw.ones(1).backend))}
+        if goal is CROWDED:
+            fewer = replace(ready[OURS].contestant, context=partial(threads, machine.cores()))
+            ready[FEWER] = replace(ready[OURS], contestant=fewer)
+        elif not absent:
+            ready[THEIRS] = runner.peer_ready(case, open_peer(THEIRS, number))
+        wrong, _ = check.wrong(case, [(name, each.read) for name, each in ready.items()])
+        names = list(ready)
+        times = _in_turn([each.contestant for each in ready.values()], rounds)
     medians = {name: statistics.median(each) for name, each in zip(names, times, strict=True)}
     tails = {name: statistics.quantiles(each, n=10)[-1] for name, each in zip(names, times, strict=True)}
     measured = Measured(

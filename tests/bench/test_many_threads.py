@@ -24,6 +24,17 @@ def test_the_rows_are_measured(capsys, monkeypatch):
     assert lw.get_num_threads() == before
 
 
+def test_more_threads_than_cores_are_compared_with_as_many(capsys, monkeypatch):
+    monkeypatch.setattr(many_threads, "PAUSE_SECONDS", 0.0)
+    assert main(["--goals", many_threads.CROWDED.name, "--repeats", "2", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["goals"]
+    times = row["details"]["times_ns"]
+    assert {name: len(each) for name, each in times.items()} == dict.fromkeys(
+        (many_threads.OURS, many_threads.FEWER), 2 * many_threads.TIMED
+    )
+    assert row["firm_met"] in (False, True) and not row["details"]["wrong"]
+
+
 def test_only_as_many_threads_as_cores(capsys, monkeypatch):
     monkeypatch.setattr("tests.bench.machine.cores", lambda: 3)
     assert main(["--goals", "threads 4"]) == 2
