@@ -3,7 +3,8 @@
 worker.mjs runs this in Pyodide and passes on what `run` reports, an event at a time, so that the page can draw a bar as
 soon as it is measured. Each event is a dict that JSON can hold:
 
-    facts       versions, the backends that are available or the reason why not, and the GPU's adapter
+    facts       versions, the backends that are available or the reason why not, the GPU's adapter, and the number of
+                web workers that share matrix products, 0 if the page is not cross-origin isolated
     measuring   the work and the contestant that are measured next
     sample      a sample has been taken, so the worker is alive
     result      nanoseconds of one call; how far its answer is from the reference, and whether the tolerance allows that
@@ -32,8 +33,10 @@ from lanewise.timing import Contestant, measure
 Array = npt.NDArray[Any]
 Report = Callable[[dict[str, Any]], object]
 
-NUMPY, GPU = "numpy", "wgpu"
+NUMPY, GPU, WORKERS = "numpy", "wgpu", "workers"
 BACKENDS = ("scalar", "simd128", "relaxed_simd", GPU)
+CONTESTANTS = (NUMPY, "scalar", "simd128", "relaxed_simd", WORKERS, GPU)  # in the order in which they run
+MAX_WORKERS = 4  # logical processors may share a core, and operands are copied to the workers by one thread
 SIZES = {"matmul-256": 256, "matmul-512": 512}
 REPEATS = 5
 SAMPLE_SECONDS = 0.1  # a browser's clock may tick once in a millisecond, so one tick is at most 1 % of a sample
@@ -55,6 +58,7 @@ class Work:
     """A workload. `error` returns how far an answer is from the reference, in multiples of the tolerance."""
 
     name = ""
+    threaded = False  # whether web workers share it
 
     def numpy(self) -> Callable[[], Array]:
         """Returns the function to time in NumPy."""
@@ -74,6 +78,7 @@ class Call(Work):
 
     def __init__(self, name: str, operation: str, function: Callable[..., Array], *inputs: lw.Tensor) -> None:
         self.name, self.operation, self.function = name, operation, function
+        self.threaded = operation == "matmul"
         self.inputs = [np.asarray(each) for each in inputs]
         self.reference: tuple[Array, Array] | None = None
 
@@ -170,24 +175,29 @@ class Timed:
     answer: Array
 
 
-async def run(report: Report) -> None:
-    """Measures all workloads on all contestants, and reports events as they happen."""
-    available = await _facts(report)
+async def run(report: Report, processors: int = 1) -> None:
+    """Measures all workloads on all contestants, and reports events as they happen.
+
+    `processors` are those that the browser offers, which Python cannot see. One is too few for web workers.
+    """
+    workers = await _open_workers(min(processors, MAX_WORKERS))
+    available = await _facts(report, workers)
     for make in WORKS.values():
         with lw.use_backend("cpu"):  # inputs are converted to NumPy, and not every browser can wait for a GPU here
             work = make()
-        for contestant in (NUMPY, *available):
-            await _contest(work, contestant, report)
+        for contestant in CONTESTANTS:
+            if contestant in available and (work.threaded or contestant != WORKERS):
+                await _contest(work, contestant, report, workers)
         await asyncio.sleep(0)
     report({"type": "done"})
 
 
-async def _contest(work: Work, contestant: str, report: Report) -> None:
+async def _contest(work: Work, contestant: str, report: Report, workers: int) -> None:
     """Measures and checks one contestant. An error ends only its part: the GPU may be lost, or memory run out."""
     about = {"work": work.name, "contestant": contestant}
     report({"type": "measuring", **about})
     try:
-        timed = await _time(work, contestant, lambda _: report({"type": "sample"}))
+        timed = await _time(work, contestant, lambda _: report({"type": "sample"}), workers)
         nanoseconds = float(f"{timed.nanoseconds:.4g}")  # as links hold it, so that they show the same numbers
         report({"type": "result", **about, "nanoseconds": nanoseconds, **_judge(work, contestant, timed.answer)})
     except (lw.LanewiseError, MemoryError) as error:
@@ -200,18 +210,39 @@ def _judge(work: Work, contestant: str, answer: Array) -> dict[str, Any]:
     return {"error": round(error, 3), "agrees": None if contestant == NUMPY else error <= 1}
 
 
-async def _time(work: Work, contestant: str, progress: Callable[[str], object]) -> Timed:
+async def _time(work: Work, contestant: str, progress: Callable[[str], object], workers: int) -> Timed:
     if contestant == GPU:
         with lw.use_backend(GPU):
             return await _time_on_gpu(work.lanewise(GPU), progress)
+    if contestant == WORKERS:
+        return await _time_on_workers(work, progress, workers)
     if contestant == NUMPY:
-        entrant = Contestant.calling(NUMPY, work.numpy())
-    else:
-        with lw.use_backend(contestant):
-            function = work.lanewise(contestant)
-        entrant = Contestant.calling(contestant, function, context=partial(lw.use_backend, contestant))
+        return _time_here(Contestant.calling(NUMPY, work.numpy()), progress)
+    return _time_here(_on_backend(work, contestant), progress)
+
+
+def _on_backend(work: Work, backend: str) -> Contestant:
+    with lw.use_backend(backend):
+        function = work.lanewise(backend)
+    return Contestant.calling(backend, function, context=partial(lw.use_backend, backend))
+
+
+def _time_here(entrant: Contestant, progress: Callable[[str], object]) -> Timed:
     (timing,) = measure([entrant], repeats=REPEATS, sample_seconds=SAMPLE_SECONDS, progress=progress)
     return Timed(timing.minimum, np.asarray(entrant.run()))
+
+
+async def _time_on_workers(work: Work, progress: Callable[[str], object], workers: int) -> Timed:
+    """Times the fastest CPU backend on web workers, and ends them. Raises BackendError if they were lost meanwhile."""
+    before = lw.get_num_threads()
+    await lw.init_threads(workers)
+    try:
+        timed = _time_here(_on_backend(work, "cpu"), progress)
+        if lw.get_num_threads() != workers:
+            raise lw.BackendError("the web workers ended before the measurement did")
+    finally:
+        lw.set_num_threads(before)
+    return timed
 
 
 async def _time_on_gpu(function: Callable[[], lw.Tensor], progress: Callable[[str], object]) -> Timed:
@@ -238,8 +269,8 @@ async def _time_on_gpu(function: Callable[[], lw.Tensor], progress: Callable[[st
     return Timed(min(times) / calls, answer)
 
 
-async def _facts(report: Report) -> list[str]:
-    """Reports what this engine has, and returns the available contestants among BACKENDS."""
+async def _facts(report: Report, workers: int) -> set[str]:
+    """Reports what this engine has, and returns the available contestants."""
     refusal = await _open_gpu()
     infos = {str(info.name): info for info in lw.backends()}
     reasons = {name: infos[name].reason for name in BACKENDS if not infos[name].available}
@@ -253,9 +284,23 @@ async def _facts(report: Report) -> list[str]:
             "numpy": np.__version__,
             "missing": reasons,
             "adapter": {"name": device.name, "software": bool(device.software)} if device else None,
+            "workers": workers,
         }
     )
-    return [name for name in BACKENDS if name not in reasons]
+    return {NUMPY, *BACKENDS, *([WORKERS] if workers else [])}.difference(reasons)
+
+
+async def _open_workers(count: int) -> int:
+    """Starts and ends web workers. Returns their number, or 0 if it is 1 or the page is not cross-origin isolated."""
+    if count < 2:
+        return 0
+    before = lw.get_num_threads()
+    try:
+        await lw.init_threads(count)
+    except lw.BackendError:
+        return 0
+    lw.set_num_threads(before)
+    return count
 
 
 async def _open_gpu() -> str:

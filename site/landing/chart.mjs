@@ -1,6 +1,6 @@
 // The bar chart of one workload: a bar for the rate of each contestant, so longer bars are faster. Drawn as SVG at the
 // width of its container, so that text keeps its size; in narrow containers, the text of a bar is above the bar.
-import { CONTESTANTS, digits, label, rate, ratio, times } from "./results.mjs";
+import { CONTESTANTS, contestants, digits, label, rate, ratio, times } from "./results.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
 const NARROW = 460; // pixels
@@ -55,14 +55,19 @@ export class Chart {
         const width = Math.floor(this.svg.clientWidth || this.figure.clientWidth);
         const layout = width < NARROW ? SMALL : WIDE;
         const outcomes = report?.results[this.work.name] ?? {};
-        const rates = CONTESTANTS.map((each) => (outcomes[each]?.nanoseconds ? rate(this.work, outcomes[each]) : 0));
+        const shown = contestants(this.work, report);
+        const rates = shown.map((each) => (outcomes[each]?.nanoseconds ? rate(this.work, outcomes[each]) : 0));
         const fastest = Math.max(...rates);
         const room = width - layout.names - layout.values;
-        const height = layout.row * CONTESTANTS.length;
+        const height = layout.row * shown.length;
         this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
         this.svg.setAttribute("height", height);
         const length = (value) => (value > 0 ? Math.max(2, (room * value) / fastest) : 0);
-        CONTESTANTS.forEach((contestant, i) => {
+        const groups = shown.map((each) => this.rows[each].group);
+        if (this.svg.childElementCount !== 1 + groups.length) {
+            this.svg.replaceChildren(this.rule, ...groups);
+        }
+        shown.forEach((contestant, i) => {
             const state = this.text(report, outcomes[contestant], contestant, measuring);
             this.place(this.rows[contestant], layout, width, i * layout.row, length(rates[i]), state);
         });
@@ -135,7 +140,7 @@ export class Chart {
     }
 
     summary(report, outcomes) {
-        const said = CONTESTANTS.map((each) => {
+        const said = contestants(this.work, report).map((each) => {
             const { name, kind, value, ratio } = this.text(report, outcomes[each], each);
             if (kind === "measured") {
                 return `${name} ${value} ${this.work.unit}${ratio ? `, ${ratio} NumPy` : ""}`;

@@ -3,6 +3,7 @@ import { Chart } from "./chart.mjs";
 import {
     CONTESTANTS,
     WORKS,
+    contestants,
     digits,
     duration,
     fromFragment,
@@ -46,8 +47,8 @@ let worker = null;
 let watchdog = 0;
 let report = null; // what the page shows
 let measuring = null; // {work, contestant} that are measured now
-let finished = 0; // measurements, of `expected`
-let expected = WORKS.length * CONTESTANTS.length;
+let finished = 0; // measurements, of `expected`, which is known once the worker has reported what is available
+let expected = 1;
 let charts = [];
 
 function url(path) {
@@ -120,9 +121,9 @@ function receive(message) {
         showStep(message.step);
         draw();
     } else if (type === "facts") {
-        const { lanewise, numpy, pyodide, adapter, missing } = message;
-        Object.assign(report, { lanewise, numpy, pyodide, adapter, missing });
-        expected = WORKS.length * (CONTESTANTS.length - Object.keys(missing).length);
+        const { lanewise, numpy, pyodide, adapter, missing, workers } = message;
+        Object.assign(report, { lanewise, numpy, pyodide, adapter, missing, workers });
+        expected = WORKS.flatMap((work) => contestants(work, report)).filter((each) => !missing[each]).length;
         draw();
     } else if (type === "measuring") {
         if (measuring?.work !== work) {
@@ -235,7 +236,8 @@ function draw() {
 }
 
 function drawFacts() {
-    const items = ["simd128", "relaxed_simd", "wgpu"].map((contestant) => {
+    const features = ["simd128", "relaxed_simd", "wgpu", ...(report.workers ? ["workers"] : [])];
+    const items = features.map((contestant) => {
         const reason = report.missing[contestant];
         const item = document.createElement("li");
         const name = document.createElement("strong");
@@ -259,6 +261,9 @@ function sentence(text) {
 }
 
 function describe(contestant) {
+    if (contestant === "workers") {
+        return `${report.workers} of them share a matrix product, on the fastest backend of the CPU.`;
+    }
     if (contestant !== "wgpu") {
         return contestant === "simd128" ? "128 bits: four float32 at once." : "Adds fused multiply-add to SIMD128.";
     }

@@ -1,27 +1,38 @@
 // What is measured and how a result is written: pure functions, without the page.
 
 // amount: what one call computes, in the unit; it takes `nanoseconds`, so the rate is amount / nanoseconds * 1e9
+// threaded: whether web workers share it
 export const WORKS = [
-    { name: "matmul-256", title: "matmul, 256 × 256", unit: "GFLOP/s", amount: (2 * 256 ** 3) / 1e9 },
-    { name: "matmul-512", title: "matmul, 512 × 512", unit: "GFLOP/s", amount: (2 * 512 ** 3) / 1e9 },
+    { name: "matmul-256", title: "matmul, 256 × 256", unit: "GFLOP/s", amount: (2 * 256 ** 3) / 1e9, threaded: true },
+    { name: "matmul-512", title: "matmul, 512 × 512", unit: "GFLOP/s", amount: (2 * 512 ** 3) / 1e9, threaded: true },
     { name: "exp", title: "exp, 1,000,000 numbers", unit: "million/s", amount: 1 },
     { name: "softmax", title: "softmax, 1000 × 1000", unit: "million/s", amount: 1 },
     { name: "digits", title: "Handwritten digits", unit: "images/s", amount: 540 },
 ];
-export const CONTESTANTS = ["numpy", "scalar", "simd128", "relaxed_simd", "wgpu"];
+export const CONTESTANTS = ["numpy", "scalar", "simd128", "relaxed_simd", "workers", "wgpu"];
 const LABELS = {
     numpy: "NumPy",
     scalar: "Scalar",
     simd128: "SIMD128",
     relaxed_simd: "Relaxed SIMD",
+    workers: "Web workers",
     wgpu: "WebGPU",
 };
-const VERSION = 1; // of the fragment; a change of WORKS or CONTESTANTS needs a new one
+const VERSION = 2; // of the fragment; a change of WORKS or CONTESTANTS needs a new one
+const ADDED = { workers: 2 }; // the versions that added contestants; fragments before them are read, too
 const PREFIX = "#result=";
 const MAX_TEXT = 300; // characters of a text in a fragment; longer ones are cut
 const CHECKSUM_DIGITS = 8; // hexadecimal, before the data
 
+/** Returns the contestants of a work. Web workers are one if the page was cross-origin isolated. */
+export function contestants(work, report) {
+    return CONTESTANTS.filter((each) => each !== "workers" || (work.threaded && report?.workers > 0));
+}
+
 export function label(contestant, report) {
+    if (contestant === "workers" && report?.workers) {
+        return `${report.workers} workers`;
+    }
     return contestant === "wgpu" && report?.adapter?.software ? "WebGPU (CPU)" : LABELS[contestant];
 }
 
@@ -88,6 +99,7 @@ export function newReport(browser) {
         numpy: "",
         pyodide: "",
         adapter: null,
+        workers: 0,
         missing: {},
         background: false,
         complete: false,
@@ -160,7 +172,8 @@ function decode(encoded) {
 /** Returns the report in the bytes of a fragment. Checks every value, because anyone can write a link. */
 function parse(bytes) {
     const { version, rows, ...rest } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    check(version === VERSION, "version");
+    check(Number.isInteger(version) && version >= 1 && version <= VERSION, "version");
+    const columns = CONTESTANTS.filter((each) => version >= (ADDED[each] ?? 1));
     check(/^\d{4}-\d\d-\d\d$/.test(rest.date), "date");
     const processors = rest.logicalProcessors;
     check(processors === null || (Number.isInteger(processors) && processors > 0), "logicalProcessors");
@@ -171,6 +184,8 @@ function parse(bytes) {
     }
     const adapter = rest.adapter;
     report.adapter = adapter && { name: text(adapter.name, "adapter"), software: adapter.software === true };
+    report.workers = version >= ADDED.workers ? rest.workers : 0;
+    check(Number.isInteger(report.workers) && report.workers >= 0, "workers");
     report.missing = {};
     for (const contestant of CONTESTANTS) {
         if (rest.missing?.[contestant] !== undefined) {
@@ -182,10 +197,10 @@ function parse(bytes) {
     check(Array.isArray(rows) && rows.length === WORKS.length, "rows");
     report.results = {};
     rows.forEach((row, i) => {
-        check(Array.isArray(row) && row.length === CONTESTANTS.length, "row");
+        check(Array.isArray(row) && row.length === columns.length, "row");
         row.forEach((cell, j) => {
             if (cell !== 0) {
-                (report.results[WORKS[i].name] ??= {})[CONTESTANTS[j]] = outcome(cell);
+                (report.results[WORKS[i].name] ??= {})[columns[j]] = outcome(cell);
             }
         });
     });

@@ -78,7 +78,7 @@ async function run({ pyodide: index, wheel, bench }) {
             begin("measure");
         }
     };
-    await pyodide.pyimport("bench").run(report);
+    await pyodide.pyimport("bench").run(report, navigator.hardwareConcurrency ?? 1);
 }
 
 self.onmessage = async ({ data }) => {

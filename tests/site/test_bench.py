@@ -17,6 +17,7 @@ from event_loop import call_in_thread
 from support import absent
 
 import lanewise as lw
+from lanewise.timing import threads
 
 ROOT = Path(__file__).parents[2]
 LANDING = ROOT / "site" / "landing"
@@ -46,9 +47,16 @@ def quick(monkeypatch):
     monkeypatch.setattr(bench, "_open_gpu", closed)
 
 
-def run_events():
+@pytest.fixture
+def one_thread():
+    """Starts with one thread, as a page does."""
+    with threads(1):
+        yield
+
+
+def run_events(**options):
     events = []
-    call_in_thread(asyncio.run, bench.run(events.append))
+    call_in_thread(asyncio.run, bench.run(events.append, **options))
     return events
 
 
@@ -73,13 +81,16 @@ def test_tolerances_are_those_of_the_contracts():
 
 def test_the_page_and_python_name_the_same_things():
     assert node("results.WORKS.map(({ name }) => name)") == list(bench.WORKS)
-    assert node("results.CONTESTANTS") == [bench.NUMPY, *bench.BACKENDS]
+    assert node("results.CONTESTANTS") == list(bench.CONTESTANTS)
+    shared = [name for name, make in bench.WORKS.items() if make().threaded]
+    assert node("results.WORKS.filter(({ threaded }) => threaded).map(({ name }) => name)") == shared
 
 
 def test_events(quick):
     facts, *measured, done = run_events()
     assert facts["type"] == "facts" and facts["lanewise"] == lw.__version__
     assert set(facts["missing"]) >= {"simd128", "relaxed_simd", "wgpu"} and "scalar" not in facts["missing"]
+    assert facts["workers"] == 0
     assert done == {"type": "done"}
     results = [event for event in measured if event["type"] == "result"]
     assert [(each["work"], each["contestant"]) for each in results] == [
@@ -87,6 +98,57 @@ def test_events(quick):
     ]
     assert all(each["agrees"] is (None if each["contestant"] == "numpy" else True) for each in results)
     json.dumps([facts, *measured])
+
+
+def test_threads_share_matrix_products_only(quick, one_thread):
+    """Outside of a browser, init_threads() starts threads in place of web workers."""
+    counts = {}
+
+    def report(event):
+        if event["type"] == "facts":
+            counts["facts"] = event["workers"]
+        elif event["type"] == "measuring":
+            current[:] = event["work"], event["contestant"]
+        elif event["type"] in ("sample", "result"):
+            counts.setdefault((*current, event["type"]), lw.get_num_threads())
+            assert event.get("agrees") is not False
+
+    current = []
+    call_in_thread(asyncio.run, bench.run(report, processors=3))
+    shared = {each for each in counts if "workers" in each}
+    works = ("matmul-256", "matmul-512")
+    assert shared == {(work, "workers", event) for work in works for event in ("sample", "result")}
+    assert counts.pop("facts") == 3
+    assert {each for each, count in counts.items() if count == 3} == {(work, "workers", "sample") for work in works}
+    assert set(counts.values()) == {1, 3}
+
+
+@pytest.mark.parametrize(("processors", "workers"), [(1, 0), (2, 2), (64, 4)])
+def test_the_number_of_workers(one_thread, processors, workers):
+    assert asyncio.run(bench._open_workers(min(processors, bench.MAX_WORKERS))) == workers
+    assert lw.get_num_threads() == 1
+
+
+def test_a_page_that_is_not_isolated_has_no_workers(quick, monkeypatch):
+    def refuse(count):
+        raise lw.BackendError("expected a page that is cross-origin isolated")
+
+    monkeypatch.setattr(lw, "init_threads", refuse)
+    events = run_events(processors=2)
+    assert events[0]["workers"] == 0
+    assert not [event for event in events if event.get("contestant") == "workers" or event["type"] == "failure"]
+
+
+def test_lost_workers_have_no_result(quick, one_thread, monkeypatch):
+    """Calls run on one thread then, whose time is not that of workers."""
+
+    async def lose(count):
+        pass
+
+    monkeypatch.setattr(lw, "init_threads", lose)
+    found = [event for event in run_events(processors=2) if event.get("contestant") == "workers"]
+    assert [event["type"] for event in found] == ["measuring", "failure"] * 2
+    assert found[1]["message"] == "the web workers ended before the measurement did"
 
 
 @pytest.mark.parametrize("work", bench.WORKS)
@@ -206,18 +268,75 @@ def test_a_link_with_another_character_is_damaged():
     assert outcomes == [True]
 
 
-def test_a_link_of_another_version_is_refused():
-    message = node(
+def read_link(content):
+    """Returns the report in a link with this content, or the message of the error."""
+    return node(
         """(() => {
-            const json = JSON.stringify({ version: 999 });
+            const bytes = new TextEncoder().encode(JSON.stringify(given[0]));
             try {
-                results.fromFragment("#result=" + results.checksum(new TextEncoder().encode(json)) + btoa(json));
+                return results.fromFragment("#result=" + results.checksum(bytes) + btoa(JSON.stringify(given[0])));
             } catch (error) {
                 return error.message;
             }
-        })()"""
+        })()""",
+        content,
     )
-    assert "another version of this page" in message
+
+
+@pytest.mark.parametrize("version", [0, 3, 1.5, "1", None])
+def test_a_link_of_another_version_is_refused(version):
+    assert "another version of this page" in read_link({**FIRST_VERSION, "version": version})
+
+
+# What links held before web workers were measured: a row for each work, a cell for each contestant.
+FIRST_VERSION = {
+    "version": 1,
+    "date": "2026-11-20",
+    "browser": "Firefox 153",
+    "logicalProcessors": 8,
+    "lanewise": "0.1.0",
+    "numpy": "2.0.2",
+    "pyodide": "0.27.7",
+    "adapter": None,
+    "missing": {},
+    "background": False,
+    "complete": True,
+    "rows": [[[5e6, 0.5, None], 0, 0, [1e6, 0.25, True], [2e6, 0.125, True]], *[[0] * 5] * 4],
+}
+OUTCOMES = {
+    "numpy": {"nanoseconds": 5e6, "error": 0.5, "agrees": None},
+    "relaxed_simd": {"nanoseconds": 1e6, "error": 0.25, "agrees": True},
+    "wgpu": {"nanoseconds": 2e6, "error": 0.125, "agrees": True},
+}
+
+
+def test_a_link_of_the_first_version_is_read():
+    report = read_link(FIRST_VERSION)
+    assert report["results"] == {"matmul-256": OUTCOMES}
+    assert report["workers"] == 0 and report["date"] == "2026-11-20"
+
+
+def test_a_link_holds_what_workers_reached():
+    outcomes = {**OUTCOMES, "workers": {"nanoseconds": 5e5, "error": 0.25, "agrees": True}}
+    changes = {"workers": 2, "results": {"matmul-256": outcomes}}
+    read = node(f"results.fromFragment(results.toFragment({REPORT}))", changes)
+    assert read["workers"] == 2 and read["results"] == {"matmul-256": outcomes}
+
+
+@pytest.mark.parametrize("workers", [-1, 1.5, "2", None])
+def test_a_link_with_a_wrong_number_of_workers_is_refused(workers):
+    content = {**FIRST_VERSION, "version": 2, "workers": 2, "rows": [[0] * 6] * 5}
+    assert read_link(content)["workers"] == 2
+    assert "cannot be read" in read_link({**content, "workers": workers})
+
+
+def test_workers_are_shown_only_where_they_were_measured():
+    names = (
+        "results.WORKS.filter((work) => results.contestants(work, given[0]).includes('workers')).map(({name}) => name)"
+    )
+    assert node(names, {"workers": 2}) == ["matmul-256", "matmul-512"]
+    assert node(names, {"workers": 0}) == node(names, None) == []
+    assert node("results.label('workers', given[0])", {"workers": 4}) == "4 workers"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import distribution
 import pytest
 from accessibility import serious
 from landing import LandingPage
+from served import serving
 
 WORKS = ("matmul-256", "matmul-512", "exp", "softmax", "digits")
 CONTESTANTS = ("numpy", "scalar", "simd128", "relaxed_simd", "wgpu")
@@ -69,6 +70,43 @@ def test_the_answers_agree(report):
     }
     assert len(judged) == 20
     assert all(judged.values()), judged
+
+
+def test_there_are_no_workers_without_isolation(benchmark, report):
+    assert report["workers"] == 0
+    assert benchmark.page.locator("g.workers").count() == 0
+    assert "workers" not in benchmark.page.inner_text("#facts")
+
+
+def test_workers_have_a_bar_on_an_isolated_page(plain_browser, site, address):
+    """Only for matrix products, and also where a link shows the result."""
+    with (
+        serving(site, isolated=True) as isolated,
+        closing(LandingPage(plain_browser.new_context(), isolated)) as page,
+    ):
+        page.open()
+        assert page.page.locator("g.workers").count() == 0
+        page.start()
+        for work in WORKS[:2]:
+            assert page.measured(work) == len(CONTESTANTS)  # workers, and no WebGPU
+        name = f"{min(4, page.page.evaluate('navigator.hardwareConcurrency'))} workers"
+        assert page.page.text_content("figure[data-work='matmul-512'] g.workers .name") == name
+        assert f"{name[0]} of them share" in page.page.inner_text("#facts")
+        assert page.page.locator("g.workers").count() == 2
+        page.page.click("#run")
+        assert "was stopped" in page.problem() and page.idle()
+        fragment = page.page.evaluate("location.hash")
+        results = page.page.evaluate(
+            """async () => (await import("./results.mjs")).fromFragment(location.hash).results"""
+        )
+        assert [results[work]["workers"]["agrees"] for work in WORKS[:2]] == [True, True]
+        assert page.errors == [] and page.foreign == []
+        shown = page.page.text_content("#charts")
+    with closing(LandingPage(plain_browser.new_context(), address)) as other:
+        other.open(fragment)
+        assert other.page.text_content("#charts") == shown
+        other.open("?again")
+        assert other.page.locator("g.workers").count() == 0
 
 
 def test_simd_is_ahead_of_numpy(report):
