@@ -49,6 +49,11 @@ def report():
 
 
 @pytest.fixture(scope="module")
+def on_workers():
+    return measured("two workers: matmul 512", "two workers: attention", *GOALS)
+
+
+@pytest.fixture(scope="module")
 def on_webgpu():
     """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
     return measured("--browser", "--goals", "webgpu", "--peers", *webgpu.JAVASCRIPT)
@@ -61,6 +66,17 @@ def test_every_contestant_is_right_and_timed(report):
     assert matmul["checked_against"] == "NumPy in float64"
     names = {each["name"] for each in matmul["contestants"]}
     assert names == {"simd128", "relaxed_simd", *command.PEERS}
+
+
+def test_workers_are_compared_with_one_thread_and_threaded_peers(on_workers):
+    assert len(on_workers["goals"]) == 2
+    for row in on_workers["goals"]:
+        details = row["details"]
+        assert details["wrong"] == {} and details["not_timed"] == {}
+        assert {each["name"] for each in details["contestants"]} == {"relaxed_simd", "one thread", *command.THREADED}
+        assert row["of_limit"] is None
+    assert set(on_workers["workers"]["peers"]) == set(command.THREADED)
+    assert all("threads: 2" in text for text in on_workers["workers"]["peers"].values())
 
 
 def test_the_limit_is_measured_in_the_same_run(report):

@@ -9,7 +9,7 @@ import pytest
 from tests.bench import goal_report, goals
 from tests.bench.browser import command, webgpu
 from tests.bench.browser.chromium_page import PageError
-from tests.bench.browser.table import BROWSER, CHAIN, DISPATCHES, FIRST, RECORDED, WEBGPU
+from tests.bench.browser.table import BROWSER, CHAIN, DISPATCHES, FIRST, RECORDED, WEBGPU, WORKERS
 from tests.bench.settings import Settings
 
 PEERS = ("numpy", "scipy", "tfjs")
@@ -21,8 +21,10 @@ class FakePage:
 
     def __init__(self, answer):
         self.answer = answer
+        self.requests = []
 
     def ask(self, function, request=None):
+        self.requests.append(request)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -61,6 +63,37 @@ def test_a_page_that_throws_costs_one_row(goal):
         FakePage(PageError("out of memory\nat somewhere")), goal, PEERS, SETTINGS, "relaxed_simd"
     )
     assert (row.measured, row.notes) == (None, ("no figure (out of memory)",))
+
+
+@pytest.mark.parametrize("edge", [128, 256, 512, 1024, 2048])
+def test_matrix_products_reach_a_share_of_the_limit(edge):
+    (goal,) = goals.find(BROWSER, [f"matmul {edge}"])
+    shares = [bar.share for bar in goal.firm if isinstance(bar, goals.OfLimit)]
+    assert shares == [0.8]
+
+
+def test_numpy_is_not_asked_for_a_large_product():
+    page = FakePage(ANSWER)
+    for name in ("matmul 2048", "matmul 1024"):
+        command.measured_row(page, *goals.find(BROWSER, [name]), PEERS, SETTINGS, "relaxed_simd")
+    assert [request["peers"] for request in page.requests] == [["scipy", "tfjs"], ["numpy", "scipy", "tfjs"]]
+
+
+@pytest.mark.parametrize("goal", WORKERS, ids=lambda goal: goal.name)
+@pytest.mark.parametrize(("one_thread", "firm", "aim"), [(186, True, True), (161, True, False), (159, False, False)])
+def test_workers_are_judged_by_one_thread(goal, one_thread, firm, aim):
+    theirs = [entry("one thread", one_thread, peer=True), *(entry(name, 101, peer=True) for name in command.THREADED)]
+    found = {"contestants": [entry("relaxed_simd", 100), *theirs], "limit": None, "flops": 1000}
+    answer = {**ANSWER, **found, "wrong": {}, "not_timed": {}}
+    row = command.measured_row(FakePage(answer), goal, command.THREADED, SETTINGS, "relaxed_simd")
+    assert (goal.met(goal.firm, row.measured), goal.met(goal.aim, row.measured)) == (firm, aim)
+
+
+def test_workers_have_to_be_ahead_of_threaded_peers():
+    theirs = [entry(name, time, peer=True) for name, time in (("one thread", 190), ("jax", 99), ("onnxruntime", 120))]
+    answer = {**ANSWER, "contestants": [entry("relaxed_simd", 100), *theirs], "flops": 1000, "not_timed": {}}
+    row = command.measured_row(FakePage(answer), WORKERS[0], command.THREADED, SETTINGS, "relaxed_simd")
+    assert WORKERS[0].met(WORKERS[0].firm, row.measured) is False
 
 
 def test_the_table_counts_firm_goals_and_states_each_reason_once(goal):

@@ -37,6 +37,16 @@ def test_wrong_values_are_named_with_their_position(got, want):
     assert difference([5.0, got], [5.0, want], [0, 77]).startswith("element 77: expected")
 
 
+def test_the_reference_of_a_product_is_that_of_the_whole_product():
+    case = build(operations.find("matmul"), (3, 5, 7))
+    x1, x2 = (array.view for array in case.inputs)
+    whole = [sum(x1[row * 5 + i] * x2[i * 7 + column] for i in range(5)) for row in range(3) for column in range(7)]
+    assert reference(case, range(21)) == pytest.approx(whole, rel=1e-12)
+    assert reference(case, [20, 3]) == pytest.approx([whole[20], whole[3]], rel=1e-12)
+    terms = reference(case, [20], magnitudes=True)
+    assert terms == pytest.approx([sum(abs(x1[10 + i] * x2[i * 7 + 6]) for i in range(5))], rel=1e-12)
+
+
 def test_only_the_contestant_that_is_wrong_is_named():
     case = build(operations.find("add"), (100,))
     x1, x2 = (array.view for array in case.inputs)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
-from tests.bench.browser.fixtures import LocalSite, chromium
+from tests.bench.browser.fixtures import ISOLATION, LocalSite, chromium
 
 __all__ = ["Page", "PageError", "opened", "require"]
 
@@ -71,16 +71,17 @@ def require() -> None:
 
 
 @contextmanager
-def opened(folders: Folders, *, webgpu: bool = False) -> Iterator[Page]:
-    """Starts Chromium with a page to load, with WebGPU on request, and serves `folders` to it.
+def opened(folders: Folders, *, webgpu: bool = False, isolated: bool = False) -> Iterator[Page]:
+    """Starts Chromium with a page to load, and serves `folders` to it.
 
-    Raises ArgumentError as `require` does.
+    With `webgpu`, the page has WebGPU. With `isolated`, it is cross-origin isolated: libraries may use web workers as
+    threads, and some do so without being asked. Raises ArgumentError as `require` does.
     """
     require()
     from playwright.sync_api import sync_playwright
 
-    # The server sends no cross-origin isolation headers: with them, some of the libraries measured would start threads.
-    with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
+    headers = ISOLATION if isolated else {}
+    with closing(LocalSite(folders, {}, headers)) as site, sync_playwright() as playwright:
         flags = [*chromium.FLAGS, *(chromium.WEBGPU if webgpu else ())]
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=flags)
         try:

@@ -15,12 +15,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
 from tests.bench import goals, machine, operations
 from tests.bench.browser import chromium_page, compile_limits, packages, webgpu
-from tests.bench.browser.table import BROWSER, IMPORT, WEBGPU, WHEEL_SIZE
+from tests.bench.browser.table import (
+    BROWSER,
+    IMPORT,
+    ONE_THREAD,
+    THREADS,
+    WEBGPU,
+    WHEEL_SIZE,
+    WITHOUT_NUMPY,
+    WORKERS,
+)
 from tests.bench.goal_report import Row, Table, from_case, places, publish
 from tests.bench.goals import Goal, Measured
 from tests.bench.settings import Settings
@@ -32,6 +42,7 @@ PROGRAMS = ROOT / "tests" / "bench"
 OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # wasm/releases.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # libraries to compare with; each has a module in page/
+THREADED = ("onnxruntime", "jax")  # of them, those that can use web workers; tfjs 4.22 starts some and uses one
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
@@ -80,12 +91,21 @@ def run(names: Sequence[str], settings: Settings) -> int:
     peers = _peers(settings.peers)
     marked = places(settings.documents, OPTIONS, chosen)
     chromium_page.require()
-    on_cpu = [goal for goal in chosen if goal not in WEBGPU]
+    on_cpu = [goal for goal in chosen if goal not in (*WORKERS, *WEBGPU)]
+    on_workers = [goal for goal in chosen if goal in WORKERS]
     on_gpu = [goal for goal in chosen if goal in WEBGPU]
-    javascript = {*(JAVASCRIPT if on_cpu else ()), *(webgpu.JAVASCRIPT if on_gpu else ())}
+    javascript = {
+        *(JAVASCRIPT if on_cpu else ()),
+        *(THREADED if on_workers else ()),
+        *(webgpu.JAVASCRIPT if on_gpu else ()),
+    }
     served = _served(settings.wheel, needs_npm=not javascript.isdisjoint(peers))
-    tables = [_on_cpu(on_cpu, served, [name for name in peers if name in PEERS], settings)] if on_cpu else []
-    tables += [_on_gpu(on_gpu, served, [name for name in webgpu.PEERS if name in peers], settings)] if on_gpu else []
+    measuring = (
+        (_on_cpu, on_cpu, [name for name in peers if name in PEERS]),
+        (_on_workers, on_workers, [name for name in peers if name in THREADED]),
+        (_on_gpu, on_gpu, [name for name in webgpu.PEERS if name in peers]),
+    )
+    tables = [measure(rows, served, among, settings) for measure, rows, among in measuring if rows]
     whole = Table(
         [row for table in tables for row in table.rows],
         list(dict.fromkeys(name for table in tables for name in table.columns)),
@@ -97,24 +117,17 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    start = {
-        "wheel": f"/dist/{served.wheel.name}",
-        "programs": f"/limits/{pack_programs(compile_limits.FOLDER).name}",
-        "packages": PACKAGES,
-        "peers": [name for name in peers if name in JAVASCRIPT],
-        "limitUrls": {name: f"/limits/{path.name}" for name, path in served.limits.items()},
-    }
+    urls = {name: f"/limits/{path.name}" for name, path in served.limits.items()}
     with chromium_page.opened(served.folders()) as page:
         imports = _imports(page, served.wheel, peers, settings.repeats) if IMPORT in _names(chosen) else None
         page.load()
-        about = json.loads(page.call("start", start))
+        about = _start(page, served, peers, limits=urls)
         limits = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
-        versions = f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
         engine = "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in limits.items())
-        heading = _heading(versions, engine, as_json=settings.as_json)
+        heading = _heading(f"one thread: {_versions(about)}", engine, as_json=settings.as_json)
         rows = []
         for goal in chosen:
-            print(goal.name, file=sys.stderr, flush=True)
+            _announce(goal)
             if goal.work:
                 rows.append(measured_row(page, goal, peers, settings, about["default"]))
             elif goal.name == WHEEL_SIZE:
@@ -122,6 +135,50 @@ def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settin
             else:
                 rows.append(Row(goal, imports, ()))
     return Table(rows, peers, heading, {"page": about, "limits": limits})
+
+
+def _on_workers(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
+    with chromium_page.opened(served.folders(), isolated=True) as page:
+        page.load()
+        about = _start(page, served, peers, threads=THREADS)
+        heading = _heading(f"{THREADS} workers: {_versions(about)}", as_json=settings.as_json)
+        rows = []
+        for goal in chosen:
+            _announce(goal)
+            rows.append(measured_row(page, goal, peers, settings, about["default"]))
+    return Table(rows, [*peers, ONE_THREAD], heading, {"workers": about})
+
+
+def _start(
+    page: chromium_page.Page,
+    served: Served,
+    peers: Sequence[str],
+    *,
+    limits: Mapping[str, str] | None = None,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Loads what the page measures, and returns what describe() in inside.py does.
+
+    `limits` are the URLs of the modules of limits.c.
+    """
+    request = {
+        "wheel": f"/dist/{served.wheel.name}",
+        "programs": f"/limits/{pack_programs(compile_limits.FOLDER).name}",
+        "packages": PACKAGES,
+        "peers": [name for name in peers if name in JAVASCRIPT],
+        "limitUrls": limits or {},
+        "threads": threads,
+    }
+    about: dict[str, Any] = json.loads(page.call("start", request))
+    return about
+
+
+def _versions(about: Mapping[str, Any]) -> str:
+    return f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
+
+
+def _announce(goal: Goal) -> None:
+    print(goal.name, file=sys.stderr, flush=True)
 
 
 def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
@@ -192,7 +249,7 @@ def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], set
     """Measures a goal in the page and returns its row of the table. If the page throws, a note replaces the figure."""
     request = {
         "goal": goal.name,
-        "peers": peers,
+        "peers": [name for name in peers if name != "numpy" or goal.name != WITHOUT_NUMPY],
         "repeats": settings.repeats,
         "seconds": settings.seconds,
     }
@@ -234,7 +291,7 @@ def _heading(*facts_of_run: str, as_json: bool) -> list[str]:
     """Returns the lines above a table, and prints them before the rows are measured unless JSON is to follow."""
     facts = machine.facts()
     heading = [
-        f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}, one thread",
+        f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}",
         *facts_of_run,
         "figures are minima; peers are in the unit of the row",
     ]

@@ -12,6 +12,6 @@ TESTS = Path(__file__).resolve().parents[2]
 sys.path += [str(TESTS), str(TESTS / "wasm")]
 
 import chromium  # noqa: E402
-from local_site import LocalSite  # noqa: E402
+from local_site import ISOLATION, LocalSite  # noqa: E402
 
-__all__ = ["LocalSite", "chromium"]
+__all__ = ["ISOLATION", "LocalSite", "chromium"]

@@ -7,7 +7,9 @@ return JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import js
@@ -15,11 +17,11 @@ import lanewise_page
 from pyodide.ffi import run_sync, to_js
 
 import lanewise as lw
-from lanewise import selection
+from lanewise import _ext, selection
 from lanewise.timing import Contestant
 from lanewise.timing import measure as time_in_turn
 from tests.bench import report, runner
-from tests.bench.browser.table import BROWSER
+from tests.bench.browser.table import BROWSER, ONE_THREAD, THREADS
 from tests.bench.cases import Case
 from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
@@ -62,6 +64,44 @@ class JavaScriptPeer:
         if self._made is not None:
             self._made.free()
             self._made = None
+
+
+class OneThreadPeer:
+    """Lanewise without web workers, in a page that has started them."""
+
+    name = ONE_THREAD
+    settings = ""  # those of the page
+
+    def call(self, case: Case) -> Batch:
+        """Returns a Batch of calls of the operation on this thread."""
+        function = getattr(lw, case.operation.name)
+        call = partial(function, *convert(case.arguments, runner.tensor), **case.keywords)
+
+        def run(count: int) -> None:
+            with _idle_workers():
+                for _ in range(count):
+                    call()
+
+        with _idle_workers():
+            result = call()
+        return Batch(run, partial(runner.elements, result))
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """Not used: call() returns a Batch."""
+        raise NotImplementedError
+
+
+@contextmanager
+def _idle_workers() -> Iterator[None]:
+    """Lets calls run on this thread. lw.set_num_threads(1) would end the workers, whose code is slow when it is new."""
+    from lanewise import workers  # which needs a browser with web workers
+
+    backend = _ext.host_backend()
+    _ext.set_workers(None, backend, 1)
+    try:
+        yield
+    finally:
+        _ext.set_workers(workers._run, backend, THREADS)
 
 
 class ScipyPeer:
@@ -184,14 +224,20 @@ def measure(request: str) -> str:
     (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
     assert goal.work is not None
     case = goal.work.case()
+    threads = lw.get_num_threads()
+    backends, peers = BACKENDS, _peers(settings["peers"])
+    if threads > 1:  # workers have the default backend only, and the limit is that of one thread
+        backends, peers = [str(selection.default_backend())], [OneThreadPeer(), *peers]
     result = runner.run_case(
         case,
-        runner.entrants(case, BACKENDS, _peers(settings["peers"])),
+        runner.entrants(case, backends, peers),
         repeats=settings["repeats"],
         sample_seconds=settings["seconds"],
         warm_seconds=WARM_SAMPLES * settings["seconds"],
-        limit=limit(case),
+        limit=limit(case) if threads == 1 else None,
     )
+    if lw.get_num_threads() != threads:
+        raise RuntimeError("the web workers have ended")
     for peer in _JAVASCRIPT.values():
         peer.free()
     return json.dumps(report.case_as_json(result))

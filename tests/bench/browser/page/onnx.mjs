@@ -1,4 +1,4 @@
-// Writes ONNX models as protocol buffers (onnx.proto, IR 9, opset 20). Field numbers are those of onnx.proto.
+// Writes ONNX models as protocol buffers (onnx.proto, IR 9, opset 23). Field numbers are those of onnx.proto.
 const FLOAT = 1;
 const INT64 = 7;
 const ATTRIBUTE = { int: 2, string: 3, ints: 7 };
@@ -76,7 +76,7 @@ export function graph(nodes, inputs, constants, output) {
         ...inputs.map(({ name, shape }) => value(11, name, shape)),
         value(12, output, null),
     ];
-    return joined([number(1, 9), message(7, ...content), message(8, text(1, ""), number(2, 20))]);
+    return joined([number(1, 9), message(7, ...content), message(8, text(1, ""), number(2, 23))]);
 }
 
 // Returns the bytes of a model of one node: inputs x0, x1, ..., constants w0, w1, ..., output y. The first argument

@@ -1,5 +1,5 @@
-// Runs operations in ONNX Runtime Web, with its WASM provider on one thread. Each operation is a model of one
-// node in its own session. Weights, and the second matrix of a product, are constants of the model, so that the session
+// Runs operations in ONNX Runtime Web, with its WASM provider. Each operation is a model of one node in its own
+// session. Weights, and the second matrix of a product, are constants of the model, so that the session
 // may repack them. Each run copies the other inputs and the result; the API offers no way to avoid that.
 import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
 import { model } from "./onnx.mjs";
@@ -14,6 +14,8 @@ function node(operation, keywords) {
     switch (operation) {
         case "conv2d":
             return { type: "Conv", attributes: { pads: Array(4).fill(keywords.padding) } };
+        case "scaled_dot_product_attention":
+            return { type: "Attention", attributes: { is_causal: Number(keywords.is_causal) } };
         case "gelu":
             return { type: "Gelu", attributes: { approximate: keywords.approximate ?? "none" } };
         case "softmax":
@@ -28,11 +30,11 @@ function node(operation, keywords) {
 
 const WEIGHTED = new Set(["matmul", "conv2d", "layer_norm"]);
 
-export async function open() {
-    ort.env.wasm.numThreads = 1;
+export async function open(threads) {
+    ort.env.wasm.numThreads = threads;
     ort.env.wasm.wasmPaths = "/npm/onnxruntime-web/dist/";
     return {
-        settings: `onnxruntime-web ${ort.env.versions.web}, wasm, 1 thread`,
+        settings: `onnxruntime-web ${ort.env.versions.web}, wasm, threads: ${threads}`,
         async make(operation, inputs, keywords) {
             const described = node(operation, keywords);
             if (described === null) {

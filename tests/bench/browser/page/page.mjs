@@ -55,12 +55,14 @@ async function ran(packages, programs, url) {
 const measurePython = (...given) => limited(ran(...given));
 const measureJavaScript = (name) => limited(measured(name));
 
-// Loads the peers (other libraries) of these names. One that cannot start gets a `failure`: why it is not timed.
-async function opened(names) {
+// Loads the peers (other libraries) of these names, which may use so many threads. One that cannot start gets a
+// `failure`: why it is not timed.
+async function opened(names, threads) {
+    Object.defineProperty(navigator, "hardwareConcurrency", { value: threads }); // the number of workers of jax-js
     const result = {};
     for (const name of names) {
         try {
-            result[name] = await (await import(`/page/${name}.mjs`)).open();
+            result[name] = await (await import(`/page/${name}.mjs`)).open(threads);
         } catch (error) {
             result[name] = { failure: `it cannot start here: ${error?.message ?? error}` };
         }
@@ -80,11 +82,16 @@ async function limits(urls) {
     return result;
 }
 
-// Loads Pyodide, the wheel, the peers and the modules of limits.c, and returns what describe() in inside.py returns.
-async function start({ wheel, programs, packages, peers, limitUrls }) {
+// Loads Pyodide, the wheel, the peers and the modules of limits.c, starts threads if there are to be several, and
+// returns what describe() in inside.py returns.
+async function start({ wheel, programs, packages, peers, limitUrls, threads }) {
     const pyodide = await pyodideWith([...packages, wheel]);
     await unpack(pyodide, programs);
-    pyodide.registerJsModule("lanewise_page", { peers: await opened(peers), limits: await limits(limitUrls) });
+    await pyodide.pyimport("lanewise").init_threads(threads);
+    pyodide.registerJsModule("lanewise_page", {
+        peers: await opened(peers, threads),
+        limits: await limits(limitUrls),
+    });
     const source = await (await fetch("/page/inside.py")).text();
     pyodide.runPython(source, { filename: "inside.py" });
     for (const name of ["describe", "limits", "measure"]) {
