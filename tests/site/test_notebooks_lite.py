@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import lab
 import pytest
 from accessibility import serious
+from served import serving
 from visit import Visit
 
 if TYPE_CHECKING:
@@ -52,6 +54,25 @@ def test_notebooks_run(visit: Visit, name: str) -> None:
     blank = "() => [...document.querySelectorAll('.jp-OutputArea img')].filter((img) => !img.naturalWidth).length"
     assert visit.page.evaluate(blank) == 0
     check_accessibility(visit.page, cells)
+
+
+def test_threads_are_used_in_an_isolated_lab(browser: playwright.Browser, site: Path) -> None:
+    """Everything in the lab loads under cross-origin isolation, and init_threads() starts web workers there."""
+    with serving(site, isolated=True) as isolated, closing(Visit(browser.new_context(), isolated)) as visit:
+        cells = lab.run_notebook(visit, "02-same-answers.ipynb")
+        assert visit.page.evaluate("self.crossOriginIsolated") is True
+        (threads,) = [cell for cell in cells if "lw.init_threads(2)" in "".join(cell["source"])]
+        assert lab.text(threads) == "threads: 2\n"
+        assert visit.errors == [] and visit.foreign == []
+
+
+def test_without_isolation_a_notebook_says_what_threads_need(visit: Visit) -> None:
+    cells = lab.run_notebook(visit, "02-same-answers.ipynb")
+    (threads,) = [cell for cell in cells if "lw.init_threads(2)" in "".join(cell["source"])]
+    refusal, count = lab.text(threads).splitlines()
+    assert "Cross-Origin-Opener-Policy: same-origin" in refusal
+    assert "Cross-Origin-Embedder-Policy: require-corp" in refusal
+    assert count == "threads: 1"
 
 
 def test_a_digit_is_classified_while_it_is_drawn(visit: Visit) -> None:
