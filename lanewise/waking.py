@@ -22,11 +22,15 @@ from lanewise.calibration import WakingTimes
 __all__ = ["measured"]
 
 CALLS_PER_WAKING: Final = 5  # in a series, each of the first calls pays for a part of waking a thread
-LEAST: Final = 500.0  # nanoseconds; the price of a ready thread is no lower, whatever noise says
+# Nanoseconds; whatever noise says, no price is lower: a ready thread needs two transfers of a cache line, and waking
+# one that sleeps takes a system call here and an interrupt there.
+LEAST_READY: Final = 500.0
+LEAST_SLEEPING: Final = 5000.0
 BRIEF: Final = 1 << 14  # elements of pow, which take some 30 us: much longer than a ready thread needs to begin
 LONG: Final = 1 << 18  # some 500 us: much longer than waking a thread takes
 PAUSE_SECONDS: Final = 0.002  # after which threads sleep
 SAMPLE_SECONDS: Final = 0.003
+REPEATS: Final = 11
 # Operations whose times on one thread tell by which factor the contracts' times differ from this machine's.
 TYPICAL: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "add": ((1 << 15,), (1 << 15,)),
@@ -40,7 +44,7 @@ def measured(backend: Backend) -> WakingTimes | None:
     """Returns the prices of threads that run kernels of a CPU backend, None if calls may use only one thread."""
     if threads.get_num_threads() == 1:
         return None
-    from lanewise.timing import Contestant, measure
+    from lanewise.timing import Contestant, measure, ratio
 
     brief, long = (placement.move(_ext.rand((size,), seed=0), backend) for size in (BRIEF, LONG))
     contestants, expected = [], {}
@@ -55,12 +59,20 @@ def measured(backend: Backend) -> WakingTimes | None:
         expected[name] = _ext.expected_times(name, *inputs)[0]
         context = partial(_shared, 1, expected[name])
         contestants.append(Contestant.calling(name, getattr(_ext, name), *inputs, context=context))
-    timings = measure(contestants, sample_seconds=SAMPLE_SECONDS)
-    times = {timing.name: timing.median for timing in timings}
-    factor = math.exp(math.fsum(math.log(times[name] / each) for name, each in expected.items()) / len(expected))
-    ready, sleeping = (times[f"{state} 2"] - times[f"{state} 1"] / 2 for state in ("ready", "sleeping"))
-    ready = max(ready / factor, LEAST)
-    sleeping = max(sleeping / factor, ready)
+    timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
+    found = {timing.name: timing for timing in timings}
+    factor = math.exp(
+        math.fsum(math.log(found[name].minimum / each) for name, each in expected.items()) / len(expected)
+    )
+
+    def price(state: str) -> float:
+        one, two = found[f"{state} 1"], found[f"{state} 2"]
+        return (
+            one.minimum * (ratio(two, one).median - 0.5) / factor
+        )  # by the minimum of `two`, luck would set the price
+
+    ready = max(price("ready"), LEAST_READY)
+    sleeping = max(price("sleeping"), LEAST_SLEEPING, ready)
     return WakingTimes(ready, max(sleeping / CALLS_PER_WAKING, ready), sleeping)
 
 

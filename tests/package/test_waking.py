@@ -57,12 +57,12 @@ def test_prices_are_in_the_times_of_the_contracts(monkeypatch):
 
 def test_noise_makes_no_thread_free(monkeypatch):
     found = measured(monkeypatch, ready_1=30, ready_2=14, sleeping_1=500, sleeping_2=249)
-    assert found == (waking.LEAST,) * 3
+    assert found == (waking.LEAST_READY, waking.LEAST_SLEEPING / waking.CALLS_PER_WAKING, waking.LEAST_SLEEPING)
 
 
 def test_a_thread_that_sleeps_costs_no_less_than_one_that_is_ready(monkeypatch):
-    found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=252)
-    assert found == pytest.approx((3000, 3000, 3000))
+    found = measured(monkeypatch, ready_1=30, ready_2=24, sleeping_1=500, sleeping_2=252)
+    assert found == pytest.approx((9000, 9000, 9000))
 
 
 def test_one_thread_has_no_price():
@@ -75,7 +75,7 @@ def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(waking, "PAUSE_SECONDS", 1e-4)
     _ext.set_waking(1.0, 2.0, 3.0)
     found = waking.measured(BEST)
-    assert waking.LEAST <= found.ready <= found.in_a_series <= found.sleeping
+    assert waking.LEAST_READY <= found.ready <= found.in_a_series <= found.sleeping
     assert _ext.set_waking() == (1.0, 2.0, 3.0)
 
 
