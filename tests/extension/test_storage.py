@@ -75,7 +75,7 @@ def test_every_step_is_counted():
 @pytest.mark.host
 def test_borrowed_memory_is_not_counted():
     array = np.ones(MEGABYTE, np.float32)
-    start = lw.memory_stats()
+    start = stats()
     x = lw.asarray(array)
     assert changes(start) == {}
     del x
