@@ -23,7 +23,6 @@ from native.targets import TARGETS, host
 NEVER = {
     "conv_part_task: one": "an image is divided into parts for each of several threads",
     "eigen_rotate_task: several": "needs over 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
-    "eigen_rows_task: several": "errors of results this large exceed the tolerance; tests/sweep/test_tasks.py tests it",
     "grid_task: one": "a grid has a block for each of several threads",
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "sort_divided_task: one": "a sort is divided among several threads",

@@ -12,6 +12,8 @@ import lanewise as lw
 from lanewise import _ext, calibration, selection, timing, waking
 from lanewise.calibration import WakingTimes
 
+pytestmark = pytest.mark.host  # only backends of the CPU have threads
+
 BEST = lw.best_available_backend()
 DEFAULTS = (2500.0, 8000.0, 40000.0)
 
