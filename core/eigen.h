@@ -389,8 +389,8 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
 }
 
 /* Each task decomposes one or more small matrices. Large matrices are decomposed one after another in a single task
- * here, and each divides its steps into tasks. A matrix is large if a step works on more elements than a task of the
- * call would, each of which counts as n^3 steps per matrix. */
+ * here, and each divides its steps into tasks. A matrix is large if a step works on more elements than a task should;
+ * all tasks of the call together work on n^3 elements per matrix. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

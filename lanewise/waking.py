@@ -8,11 +8,11 @@ times of calls, from which this machine's times differ by a factor; so the price
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from statistics import geometric_mean
 from typing import Final
 
 from lanewise import _ext, placement, threads
@@ -47,12 +47,12 @@ def measured(backend: Backend) -> WakingTimes | None:
     from lanewise.timing import Contestant, measure, ratio
 
     brief, long = (placement.move(_ext.rand((size,), seed=0), backend) for size in (BRIEF, LONG))
+    of_brief, of_long = (_ext.expected_times("pow", each, each)[0] for each in (brief, long))
     contestants, expected = [], {}
     for number in (1, 2):
-        context = partial(_shared, number, _ext.expected_times("pow", brief, brief)[0])
+        context = partial(_shared, number, of_brief)
         contestants.append(Contestant.calling(f"ready {number}", _ext.pow, brief, brief, context=context))
-        context = partial(_shared, number, _ext.expected_times("pow", long, long)[0])
-        batch = partial(_after_pauses, long)
+        context, batch = partial(_shared, number, of_long), partial(_after_pauses, long)
         contestants.append(Contestant(f"sleeping {number}", "", {}, context, batch=batch, timed=True))
     for name, shapes in TYPICAL.items():
         inputs = [placement.move(_ext.rand(shape, seed=seed), backend) for seed, shape in enumerate(shapes)]
@@ -61,15 +61,12 @@ def measured(backend: Backend) -> WakingTimes | None:
         contestants.append(Contestant.calling(name, getattr(_ext, name), *inputs, context=context))
     timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
     found = {timing.name: timing for timing in timings}
-    factor = math.exp(
-        math.fsum(math.log(found[name].minimum / each) for name, each in expected.items()) / len(expected)
-    )
+    factor = geometric_mean(found[name].minimum / each for name, each in expected.items())
 
     def price(state: str) -> float:
         one, two = found[f"{state} 1"], found[f"{state} 2"]
-        return (
-            one.minimum * (ratio(two, one).median - 0.5) / factor
-        )  # by the minimum of `two`, luck would set the price
+        beyond_half = ratio(two, one).median - 0.5  # by the minimum of `two`, luck would set the price
+        return one.minimum * beyond_half / factor
 
     ready = max(price("ready"), LEAST_READY)
     sleeping = max(price("sleeping"), LEAST_SLEEPING, ready)

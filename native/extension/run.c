@@ -77,9 +77,9 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
  * sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a virtual machine, 2026-11), and the caller may have to wait for it;
  * but in a series of calls, a worker that is late for one call is ready for the next. */
 enum { READY, IN_A_SERIES, SLEEPING, STATES };
-static const double DEFAULT_PRICES[STATES] = {2500, 8000, 40000};
+#define DEFAULT_PRICES {2500, 8000, 40000}
 static const double MAX_PRICE = 1e12;
-static _Atomic double prices[STATES] = {2500, 8000, 40000};
+static _Atomic double prices[STATES] = DEFAULT_PRICES;
 
 static double price(int state) { return atomic_load_explicit(&prices[state], memory_order_relaxed); }
 
@@ -152,10 +152,10 @@ static PyObject *set_spin(PyObject *module, PyObject *number) {
  * defaults. Both return what was set before. */
 static PyObject *set_waking(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    double set[STATES];
+    double set[STATES] = DEFAULT_PRICES;
     int is_valid = count == 0 || count == STATES;
     for (int state = 0; is_valid && state < STATES; state++) {
-        set[state] = count ? PyFloat_AsDouble(arguments[state]) : DEFAULT_PRICES[state];
+        set[state] = count ? PyFloat_AsDouble(arguments[state]) : set[state];
         is_valid = set[state] >= (state ? set[state - 1] : 1) && set[state] <= MAX_PRICE;
     }
     if (PyErr_Occurred()) {

@@ -62,16 +62,18 @@ def goals_of(number: int) -> list[Goal]:
 
 def run(names: Sequence[str], settings: Settings) -> int:
     """Measures and reports the goals whose names begin with one of `names`. Returns the exit status."""
-    numbers = {goal.name: number for number in NUMBERS if number <= machine.cores() for goal in goals_of(number)}
-    known = [goal for number in dict.fromkeys(numbers.values()) for goal in goals_of(number)]
-    chosen = goals.find([*known, CROWDED] if machine.cores() < MANY else known, names)
+    known = [(number, goal) for number in NUMBERS if number <= machine.cores() for goal in goals_of(number)]
+    if machine.cores() < MANY:
+        known.append((MANY, CROWDED))
+    numbers = {goal.name: number for number, goal in known}
+    chosen = goals.find([goal for _, goal in known], names)
     marked = places(settings.documents, OPTIONS, chosen)
     why_not = missing(THEIRS)
     absent = {THEIRS: why_not} if why_not else {}
     rows = []
     for goal in chosen:
         print(goal.name, file=sys.stderr, flush=True)
-        rows.append(_row(goal, numbers.get(goal.name, MANY), settings.repeats, absent))
+        rows.append(_row(goal, numbers[goal.name], settings.repeats, absent))
     peers = [] if absent else [open_peer(THEIRS, 1).settings.replace("1 thread", "as many threads")]
     about = {"peers": peers, "absent": absent}
     heading = _heading(peers, absent)
