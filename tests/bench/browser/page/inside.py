@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -66,31 +67,6 @@ class JavaScriptPeer:
             self._made = None
 
 
-class OneThreadPeer:
-    """Lanewise without web workers, in a page that has started them."""
-
-    name = ONE_THREAD
-    settings = ""  # those of the page
-
-    def call(self, case: Case) -> Batch:
-        """Returns a Batch of calls of the operation on this thread."""
-        function = getattr(lw, case.operation.name)
-        call = partial(function, *convert(case.arguments, runner.tensor), **case.keywords)
-
-        def run(count: int) -> None:
-            with _idle_workers():
-                for _ in range(count):
-                    call()
-
-        with _idle_workers():
-            result = call()
-        return Batch(run, partial(runner.elements, result))
-
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Not used: call() returns a Batch."""
-        raise NotImplementedError
-
-
 @contextmanager
 def _idle_workers() -> Iterator[None]:
     """Lets calls run on this thread. lw.set_num_threads(1) would end the workers, whose code is slow when it is new."""
@@ -102,6 +78,14 @@ def _idle_workers() -> Iterator[None]:
         yield
     finally:
         _ext.set_workers(workers._run, backend, THREADS)
+
+
+def _one_thread(case: Case, backend: str) -> runner.Ready:
+    """Makes a contestant of Lanewise without the web workers that the page has started."""
+    with _idle_workers():
+        ready = runner.backend_ready(case, backend)
+    contestant = replace(ready.contestant, name=ONE_THREAD, context=_idle_workers)
+    return replace(ready, contestant=contestant, is_peer=True)
 
 
 class ScipyPeer:
@@ -225,12 +209,15 @@ def measure(request: str) -> str:
     assert goal.work is not None
     case = goal.work.case()
     threads = lw.get_num_threads()
-    backends, peers = BACKENDS, _peers(settings["peers"])
-    if threads > 1:  # workers have the default backend only, and the limit is that of one thread
-        backends, peers = [str(selection.default_backend())], [OneThreadPeer(), *peers]
+    if threads == 1:
+        entrants = runner.entrants(case, BACKENDS, _peers(settings["peers"]))
+    else:  # workers have the default backend only, and the limit is that of one thread
+        backend = str(selection.default_backend())
+        entrants = runner.entrants(case, [backend], _peers(settings["peers"]))
+        entrants = [*entrants, (ONE_THREAD, partial(_one_thread, case, backend))]
     result = runner.run_case(
         case,
-        runner.entrants(case, backends, peers),
+        entrants,
         repeats=settings["repeats"],
         sample_seconds=settings["seconds"],
         warm_seconds=WARM_SAMPLES * settings["seconds"],
