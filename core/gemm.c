@@ -317,12 +317,23 @@ static gemm_plan gemm_make_plan(const gemm *g, int64_t threads) {
     return plan;
 }
 
-static lw_status gemm_with_plan(lw_context *context, const gemm *g, const gemm_plan *plan, float *scratch) {
-    PATH_IF(plan->shares_b, "gemm: packed, tasks share B");
-    PATH_IF(!plan->shares_b, "gemm: packed, each task packs B");
-    float *panels = scratch + plan->a_size;
-    return gemm_packed(context, g, &plan->sizes, scratch, plan->shares_b ? panels : NULL,
-                       GEMM_HAS_LONG_PANELS && !plan->shares_b && plan->b_size > 0 ? panels : NULL);
+/* Multiplies on at most `threads` threads. Without scratch memory, packs short panels on the stack. */
+static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t threads) {
+    gemm_plan plan = gemm_make_plan(g, threads);
+    float *scratch = allocate_scratch(context, (size_t)(plan.a_size + plan.b_size + 16) * sizeof *scratch);
+    if (scratch) {
+        PATH_IF(plan.shares_b, "gemm: packed, tasks share B");
+        PATH_IF(!plan.shares_b, "gemm: packed, each task packs B");
+        float *panels = scratch + plan.a_size;
+        lw_status status = gemm_packed(context, g, &plan.sizes, scratch, plan.shares_b ? panels : NULL,
+                                       GEMM_HAS_LONG_PANELS && !plan.shares_b && plan.b_size > 0 ? panels : NULL);
+        release_scratch(context, scratch);
+        return status;
+    }
+    PATH("gemm: packed on the stack");
+    float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
+    gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
+    return gemm_packed(context, g, &small, a, b, NULL);
 }
 
 #include "gemm_grid.h"
@@ -338,33 +349,18 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int transpose = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = transpose ? gemm_transposed(whole) : *whole;
     PATH_IF(transpose, "gemm: transposed");
-    int is_skinny = gemm_is_skinny(&g);
-    int64_t threads = is_skinny || !HAS_THREADS ? 1 : grid_threads(context, &g);
-    grid grid = {.g = &g};
-    gemm_plan plan = {0};
-    int64_t size = 0;
-    if (is_skinny) {
-        size = skinny_scratch_floats(&g);
-    } else if (threads > 1) {
-        size = grid_choose(&grid, threads);
-    } else {
-        plan = gemm_make_plan(&g, context->threads);
-        size = plan.a_size + plan.b_size;
+    if (gemm_is_skinny(&g)) {
+        float *scratch = allocate_scratch(context, (size_t)(skinny_scratch_floats(&g) + 16) * sizeof *scratch);
+        if (scratch) {
+            PATH("gemm: skinny");
+            lw_status status = gemm_skinny(context, &g, scratch);
+            release_scratch(context, scratch);
+            return status;
+        }
+    } else if (HAS_THREADS && gemm_is_grid(context, &g)) {
+        return gemm_by_grid(context, &g);
     }
-    float *scratch = allocate_scratch(context, (size_t)(size + 16) * sizeof *scratch);
-    if (scratch) {
-        PATH_IF(is_skinny, "gemm: skinny");
-        grid.scratch = scratch;
-        lw_status status = is_skinny                    ? gemm_skinny(context, &g, scratch)
-                           : HAS_THREADS && threads > 1 ? gemm_by_grid(context, &grid)
-                                                        : gemm_with_plan(context, &g, &plan, scratch);
-        release_scratch(context, scratch);
-        return status;
-    }
-    PATH("gemm: packed on the stack");
-    float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
-    gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
-    return gemm_packed(context, &g, &small, a, b, NULL);
+    return gemm_on_threads(context, &g, context->threads);
 }
 
 #endif

@@ -3,31 +3,28 @@
  *
  * Tasks that share panels pack less, as in gemm_packed(). But they need two jobs for each block of k, and read most
  * panels from the cache of another core, which packed them. Here, each core reads only the operands, which stay in its
- * own cache from one call to the next. For large products, these costs are small, so gemm_packed() is as fast; it can
- * also be interrupted. Included by gemm.c. */
+ * own cache from one call to the next. For large products, these costs are small, so gemm_packed() is as fast.
+ * Included by gemm.c. */
 #pragma once
 
 enum {
-    GRID_MAX_WORK = 1 << 25, /* multiply-adds per task; with more, gemm_packed() is as fast */
+    GRID_MAX_WORK = 1 << 26, /* multiply-adds per thread; with more, gemm_packed() is as fast */
     GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
-    GRID_MANY_THREADS = 8,   /* with so many, it is likely that some thread is slower than the others */
-    GRID_MAX_BLOCKS = 4      /* per thread, if there are many threads */
+    GRID_MANY_THREADS = 4,   /* with so many, it is likely that some thread is slower than the others */
+    GRID_MAX_BLOCKS = 8      /* per thread, if there are many threads */
 };
 
 typedef struct grid {
     const gemm *g;
     int64_t rows, columns; /* of a block */
-    int64_t across, count; /* blocks per row of the grid; blocks in all */
-    int64_t size;          /* floats of scratch per task */
-    float *scratch;
+    int64_t across;        /* blocks per row of the grid */
 } grid;
 
-/* Returns for how many threads C should be divided into a grid, or 1 if that would not be faster or C has fewer tiles
- * than there are threads. */
-static int64_t grid_threads(const lw_context *context, const gemm *g) {
+/* Returns whether C should be divided into a grid: that is faster, and C has a tile for each thread. */
+static int gemm_is_grid(const lw_context *context, const gemm *g) {
     double work = gemm_work(g), threads = (double)context->threads, tiles = (double)(GEMM_MR * GEMM_NR) * threads;
     int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= threads * GRID_MAX_WORK && !g->pack_b;
-    return pays && (double)g->m * (double)g->n >= tiles ? context->threads : 1;
+    return pays && (double)g->m * (double)g->n >= tiles;
 }
 
 /* Returns the extent of a block if `extent` is divided into `blocks` blocks of whole tiles. */
@@ -67,10 +64,8 @@ static int64_t grid_divide(grid *grid, int64_t tasks) {
 }
 
 /* Chooses a grid with a block for each thread. Many threads get several blocks each, as many as take at most an eighth
- * longer to compute: a thread that is fast, or early, then takes over blocks of one that is not. Returns how many
- * floats of scratch all tasks need together. */
-static int64_t grid_choose(grid *grid, int64_t threads) {
-    const gemm *g = grid->g;
+ * longer to compute: a thread that is fast, or early, then takes over blocks of one that is not. */
+static void grid_choose(grid *grid, int64_t threads) {
     int64_t time = grid_divide(grid, threads);
     for (int64_t blocks = threads < GRID_MANY_THREADS ? 1 : GRID_MAX_BLOCKS; blocks > 1; blocks--) {
         struct grid finer = *grid;
@@ -79,24 +74,19 @@ static int64_t grid_choose(grid *grid, int64_t threads) {
             break;
         }
     }
-    grid->across = divide_up(g->n, grid->columns);
-    grid->count = grid->across * divide_up(g->m, grid->rows);
-    gemm first = grid_block(grid, 0); /* no other block is larger */
-    gemm_plan plan = gemm_make_plan(&first, 1);
-    grid->size = plan.a_size + plan.b_size;
-    return grid->count * grid->size;
+    grid->across = divide_up(grid->g->n, grid->columns);
 }
 
+/* Computes a block. Allocates its scratch memory, because a thread that allocates the same size for its next block gets
+ * the memory that is in its cache. */
 static lw_status grid_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
-    const grid *grid = argument;
-    gemm block = grid_block(grid, task);
-    gemm_plan plan = gemm_make_plan(&block, 1);
-    lw_context serial = {0};
+    gemm block = grid_block(argument, task);
     PATH_IF(task > 0, "gemm: grid");
-    return gemm_with_plan(&serial, &block, &plan, grid->scratch + task * grid->size);
+    return gemm_on_threads(context, &block, 1);
 }
 
-static lw_status gemm_by_grid(lw_context *context, const grid *grid) {
-    return run_tasks(context, grid->count, grid_task, grid);
+static lw_status gemm_by_grid(lw_context *context, const gemm *g) {
+    grid grid = {.g = g};
+    grid_choose(&grid, context->threads);
+    return run_tasks(context, grid.across * divide_up(g->m, grid.rows), grid_task, &grid);
 }
