@@ -18,6 +18,7 @@ from tests.bench.browser.fixtures import ISOLATION, LocalSite, chromium
 __all__ = ["Page", "PageError", "opened", "require"]
 
 LONGEST = 15 * 60 * 1000  # the limit for one call of a function of the page, in milliseconds
+POLL = 10  # milliseconds
 
 Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
@@ -29,10 +30,12 @@ class PageError(RuntimeError):
 class Page:
     """Calls functions of the page. An exception thrown in the page becomes a PageError."""
 
-    def __init__(self, browser: Any, address: str) -> None:
+    def __init__(self, browser: Any, address: str, *, in_worker: bool) -> None:
         self._browser = browser
         self._page: Any = None
         self._address = address
+        self._in_worker = in_worker
+        self._program: Any = None  # the page, or the web worker that has its functions
 
     def load(self) -> None:
         """Loads the page in a new tab, in place of the one before, which may have crashed."""
@@ -41,15 +44,22 @@ class Page:
         self._page = self._browser.new_page()
         self._page.set_default_timeout(LONGEST)
         self._page.on("console", lambda message: print(message.text, file=sys.stderr))
-        self._page.goto(f"{self._address}/page/index.html")
-        self._page.wait_for_function("globalThis.lanewise !== undefined")
+        if self._in_worker:
+            with self._page.expect_worker() as started:
+                self._page.goto(f"{self._address}/page/worker.html")
+            self._program = started.value
+        else:
+            self._page.goto(f"{self._address}/page/index.html")
+            self._program = self._page
+        while not self._program.evaluate("globalThis.lanewise !== undefined"):
+            self._page.wait_for_timeout(POLL)
 
     def call(self, function: str, *arguments: object) -> Any:
         """Calls lanewise.<function>(...arguments) and awaits the result."""
         from playwright.sync_api import Error
 
         try:
-            return self._page.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
+            return self._program.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
         except Error as error:
             raise PageError(error.message) from None
 
@@ -71,20 +81,21 @@ def require() -> None:
 
 
 @contextmanager
-def opened(folders: Folders, *, webgpu: bool = False, isolated: bool = False) -> Iterator[Page]:
+def opened(folders: Folders, *, webgpu: bool = False, in_worker: bool = False) -> Iterator[Page]:
     """Starts Chromium with a page to load, and serves `folders` to it.
 
-    With `webgpu`, the page has WebGPU. With `isolated`, it is cross-origin isolated: libraries may use web workers as
-    threads, and some do so without being asked. Raises ArgumentError as `require` does.
+    With `webgpu`, the page has WebGPU. With `in_worker`, its functions run in a web worker, as a notebook's kernel in
+    JupyterLite does, and the page is cross-origin isolated: libraries may use further web workers as threads, and some
+    do so without being asked. Raises ArgumentError as `require` does.
     """
     require()
     from playwright.sync_api import sync_playwright
 
-    headers = ISOLATION if isolated else {}
+    headers = ISOLATION if in_worker else {}
     with closing(LocalSite(folders, {}, headers)) as site, sync_playwright() as playwright:
         flags = [*chromium.FLAGS, *(chromium.WEBGPU if webgpu else ())]
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=flags)
         try:
-            yield Page(browser, site.origin)
+            yield Page(browser, site.origin, in_worker=in_worker)
         finally:
             browser.close()

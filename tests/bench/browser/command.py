@@ -138,10 +138,10 @@ def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settin
 
 
 def _on_workers(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    with chromium_page.opened(served.folders(), isolated=True) as page:
+    with chromium_page.opened(served.folders(), in_worker=True) as page:
         page.load()
         about = _start(page, served, peers, threads=THREADS)
-        heading = _heading(f"{THREADS} workers: {_versions(about)}", as_json=settings.as_json)
+        heading = _heading(f"{THREADS} workers, Pyodide in another: {_versions(about)}", as_json=settings.as_json)
         rows = []
         for goal in chosen:
             _announce(goal)

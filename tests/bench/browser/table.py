@@ -18,7 +18,7 @@ from tests.bench.goals import (
 )
 
 WHEEL_SIZE, IMPORT = "wheel size", "import"  # names of goals that measure no operation
-ONE_THREAD = "one thread"  # the peer that is Lanewise without workers, in the same page
+ONE_THREAD = "one thread"  # the peer that is Lanewise without workers, in the same Pyodide
 THREADS = 2  # in the rows of WORKERS
 WITHOUT_NUMPY = "matmul 2048"  # has no figure for NumPy, which has no BLAS here and would take minutes
 
@@ -56,7 +56,7 @@ CHAIN = Goal("webgpu: 15 operations and a sum", MILLISECONDS, (Against(("pyborch
 FIRST = Goal("webgpu: import and first number", MILLISECONDS, (Against(("pyborch",), 4),), ())
 WEBGPU: tuple[Goal, ...] = (RECORDED, DISPATCHES, SUBMISSIONS, READS, CHAIN, FIRST)
 
-# Rows for a page that is cross-origin isolated.
+# Rows for a web worker of a page that is cross-origin isolated.
 WORKERS: tuple[Goal, ...] = (
     *(_shared(f"matmul {edge}", Work("matmul", (edge,))) for edge in (512, 1024)),
     _shared("conv2d 3x3, 64 channels, 56x56", Work("conv2d", (56,))),
