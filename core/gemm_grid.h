@@ -8,9 +8,9 @@
 #pragma once
 
 enum {
-    GRID_MAX_WORK = 1 << 26, /* multiply-adds per thread; with more, gemm_packed() is as fast */
-    GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
     GRID_MANY_THREADS = 4,   /* with so many, it is likely that some thread is slower than the others */
+    GRID_MAX_WORK = 1 << 24, /* multiply-adds per thread, for each thread; see gemm_is_grid() */
+    GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
     GRID_MAX_BLOCKS = 8      /* per thread, if there are many threads */
 };
 
@@ -20,11 +20,13 @@ typedef struct grid {
     int64_t across;        /* blocks per row of the grid */
 } grid;
 
-/* Returns whether C should be divided into a grid: that is faster, and C has a tile for each thread. */
+/* Returns whether C should be divided into a grid: it has a tile for each thread, and gemm_packed() would be slower.
+ * The more threads wait for each other there, the larger the products, per thread, for which this is so. */
 static int gemm_is_grid(const lw_context *context, const gemm *g) {
-    double work = gemm_work(g), threads = (double)context->threads, tiles = (double)(GEMM_MR * GEMM_NR) * threads;
-    int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= threads * GRID_MAX_WORK && !g->pack_b;
-    return pays && (double)g->m * (double)g->n >= tiles;
+    double work = gemm_work(g), threads = (double)context->threads;
+    double most = threads * GRID_MAX_WORK * (threads > GRID_MANY_THREADS ? threads : GRID_MANY_THREADS);
+    int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= most && !g->pack_b;
+    return pays && (double)g->m * (double)g->n >= (double)(GEMM_MR * GEMM_NR) * threads;
 }
 
 /* Returns the extent of a block if `extent` is divided into `blocks` blocks of whole tiles. */
