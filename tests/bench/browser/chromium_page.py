@@ -18,7 +18,7 @@ from tests.bench.browser.fixtures import ISOLATION, LocalSite, chromium
 __all__ = ["Page", "PageError", "opened", "require"]
 
 LONGEST = 15 * 60 * 1000  # the limit for one call of a function of the page, in milliseconds
-POLL = 10  # milliseconds
+LOADING, POLL = 60_000, 10  # milliseconds: the limit for loading the page, and the time between two looks at it
 
 Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
@@ -51,21 +51,27 @@ class Page:
         else:
             self._page.goto(f"{self._address}/page/index.html")
             self._program = self._page
-        while not self._program.evaluate("globalThis.lanewise !== undefined"):
+        for _ in range(LOADING // POLL):
+            if self._evaluate("globalThis.lanewise !== undefined"):
+                return
             self._page.wait_for_timeout(POLL)
+        raise PageError(f"page.mjs has not run to its end within {LOADING // 1000} s")
 
     def call(self, function: str, *arguments: object) -> Any:
         """Calls lanewise.<function>(...arguments) and awaits the result."""
-        from playwright.sync_api import Error
-
-        try:
-            return self._program.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
-        except Error as error:
-            raise PageError(error.message) from None
+        return self._evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
 
     def ask(self, function: str, request: object = None) -> Any:
         """Calls a function of inside.py, which takes and returns JSON."""
         return json.loads(self.call(function, request))
+
+    def _evaluate(self, expression: str, argument: object = None) -> Any:
+        from playwright.sync_api import Error
+
+        try:
+            return self._program.evaluate(expression, argument)
+        except Error as error:
+            raise PageError(error.message) from None
 
 
 def require() -> None:
