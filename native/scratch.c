@@ -75,25 +75,29 @@ static void push_slot(scratch *block) {
     }
 }
 
+/* Returns a cached block of at least `needed` bytes that is not much larger, or NULL. */
+static scratch *cached_block(size_t needed) {
+    unsigned own = own_slot();
+    for (unsigned i = 0; i < SLOTS; i++) {
+        unsigned slot = (own + i) % SLOTS;
+        size_t has = atomic_load_explicit(&slots[slot].bytes, memory_order_relaxed);
+        scratch *block = has < needed || has > 2 * needed ? NULL : pop_slot(slot);
+        if (block && block->bytes >= needed) {
+            return block;
+        }
+        if (block) { /* another thread has put a smaller block into the slot */
+            push_slot(block);
+        }
+    }
+    return NULL;
+}
+
 void *lw_aligned_allocate(size_t bytes) {
     if (bytes > PTRDIFF_MAX / 2) {
         return NULL;
     }
     size_t needed = HEADER_BYTES + bytes;
-    scratch *block = NULL;
-    unsigned own = own_slot();
-    for (unsigned i = 0; i < SLOTS && !block && needed >= WORTH_KEEPING; i++) {
-        unsigned slot = (own + i) % SLOTS;
-        size_t has = atomic_load_explicit(&slots[slot].bytes, memory_order_relaxed);
-        if (has < needed || has > 2 * needed) {
-            continue;
-        }
-        block = pop_slot(slot);
-        if (block && block->bytes < needed) { /* another thread has put a smaller block into the slot */
-            push_slot(block);
-            block = NULL;
-        }
-    }
+    scratch *block = needed >= WORTH_KEEPING ? cached_block(needed) : NULL;
     if (!block) {
         block = lw_block_allocate(needed);
         if (!block) {
