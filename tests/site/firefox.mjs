@@ -27,7 +27,7 @@ try {
     page.on("pageerror", (error) => errors.push(String(error)));
     page.on("request", (request) => {
         const url = new URL(request.url());
-        if (url.origin !== origin && !["data:", "blob:"].includes(url.protocol)) {
+        if (url.origin !== origin && !["data:", "blob:", "about:"].includes(url.protocol)) {
             foreign.push(request.url());
         }
     });

@@ -29,5 +29,5 @@ def visit(address: str, calls: Sequence[tuple[str, object]]) -> list[Any]:
     done = subprocess.run(command, input=json.dumps(calls), capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     outcome = json.loads(done.stdout)
-    assert (outcome["errors"], outcome["foreign"]) == ([], [])
+    assert outcome["errors"] == [] and outcome["foreign"] == [], outcome
     return list(outcome["values"])
