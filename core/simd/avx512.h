@@ -34,10 +34,14 @@ INLINE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZE
 INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
+INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
+INLINE vf32 vf32_lookup_16(const float *table, vi32 i) {
+    return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(table));
+}
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }

@@ -72,6 +72,7 @@ INLINE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n <
 INLINE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
 INLINE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
 INLINE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
+INLINE float vf32_lookup_16(const float *table, int32_t i) { return table[i & 15]; }
 INLINE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
 INLINE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 INLINE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
@@ -123,6 +124,7 @@ INLINE float vf32_scale(float x, float k_magic) {
 INLINE float vf32_scale_normal(float x, float k_magic) {
     return x * __int_as_float(((int32_t)(k_magic - SIMD_ROUND_MAGIC) + 127) << 23);
 }
+INLINE float vf32_scale_floor(float x, float k) { return vf32_scale(x, floorf(k) + SIMD_ROUND_MAGIC); }
 INLINE float vf32_power_of_two(float k_magic) { return __int_as_float(__float_as_int(k_magic) << 23); }
 
 /* CUDA's conversions to integers saturate, but not all of them turn NaN into 0. */

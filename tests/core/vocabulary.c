@@ -102,6 +102,8 @@ static void test_floats(void) {
         n.a = vf32_load(n.x);
         vf32 k_magic = vf32_set((float)SIMD_ROUND_MAGIC + (float)k);
         CHECK(vf32_scale(n.a, k_magic), ldexpf(n.x[i], k));
+        CHECK(vf32_scale_floor(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
+        CHECK(vf32_scale_floor(n.a, vf32_set((float)k + 0.9375f)), ldexpf(n.x[i], k));
         if (k >= -126 + 24 && k <= 127 - 24) {
             CHECK(vf32_scale_normal(n.a, k_magic), ldexpf(n.x[i], k));
         }
@@ -154,6 +156,7 @@ static void test_integers(void) {
         CHECK_INT(vi32_abs(a), x[i] < 0 ? 0u - (uint32_t)x[i] : (uint32_t)x[i]);
         CHECK_INT(vu32_mul_high(vi32_to_vu32(a), vi32_to_vu32(b)), ((uint64_t)(uint32_t)x[i] * (uint32_t)y[i]) >> 32);
         CHECK_INT(vu32_lookup(table, vi32_and(a, vi32_set(7))), table[x[i] & 7]);
+        CHECK_INT(vf32_to_vi32(vf32_lookup_16(squares, a)), (x[i] & 15) * (x[i] & 15));
         CHECK_INT(vf32_to_vi32(vf32_lookup_32(squares, a)), (x[i] & 31) * (x[i] & 31));
         CHECK_INT(vi32_eq(a, b), x[i] == y[i] ? -1 : 0);
         CHECK_INT(vi32_ne(a, b), x[i] != y[i] ? -1 : 0);
