@@ -51,6 +51,10 @@ int threads_of_process(void);
 /* Waits until all workers sleep. */
 void await_sleep(void);
 
+/* The tests in steering.c. */
+void test_steering(void);
+void test_apart(void);
+
 /* The tests in workers.c. */
 void test_context(void);
 void test_room(void);

@@ -1,5 +1,5 @@
-"""Tests the thread pool without Python: compiles threads.c, workers.c and the pool with gcc, with and without
-ThreadSanitizer, and runs it."""
+"""Tests the thread pool without Python: compiles the pool, threads.c, steering.c and workers.c with gcc, with and
+without ThreadSanitizer, and runs it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     ROOT / folder / name
     for folder, names in (
-        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "threads.c")),
-        ("tests/native", ("threads.c", "workers.c")),
+        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "steering.c", "threads.c")),
+        ("tests/native", ("steering.c", "threads.c", "workers.c")),
     )
     for name in names
 ]
@@ -24,7 +24,7 @@ SOURCES = [
 CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
 NAMES = (
     *CHECKED,
-    *("many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle"),
+    *("many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering", "apart"),
     *("fork", "fork_inside"),
 )
 

@@ -303,6 +303,8 @@ static const struct {
              {"stopped", test_stopped},
              {"no_spin", test_no_spin},
              {"idle", test_idle},
+             {"steering", test_steering},
+             {"apart", test_apart},
              {"fork", test_fork},
              {"fork_inside", test_fork_inside}};
 
