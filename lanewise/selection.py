@@ -119,7 +119,7 @@ def _set_calibration(result: Calibration | None) -> None:
     order = (*GPU_BACKENDS, *measured, *(other for other in PRIORITY if other not in (*GPU_BACKENDS, *measured)))
     _priority = order if _priority is _order else _priority
     _calibration, _order = result, order
-    if hasattr(_ext, "set_waking"):  # WebAssembly has no threads to wake
+    if threads.HAS_POOL:
         _ext.set_waking(*((result and result.waking) or ()))
 
 

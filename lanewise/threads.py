@@ -16,7 +16,7 @@ __all__ = ["get_num_threads", "init_threads", "initialize", "set_num_threads"]
 MAX_SPIN = 1_000_000  # microseconds
 MAX_THREADS = 1024
 MAX_WORKERS = 64
-_IS_WASM = not hasattr(_ext, "set_num_threads")
+HAS_POOL = hasattr(_ext, "set_num_threads")  # not in WebAssembly
 
 
 @named("set_num_threads")
@@ -60,8 +60,8 @@ def init_threads(n: int) -> Coroutine[Any, Any, None]:
     2
     >>> lw.set_num_threads(before)
     """
-    number = _check(to_int("n", n), MAX_WORKERS if _IS_WASM else MAX_THREADS)
-    if _IS_WASM and number > 1:
+    number = _check(to_int("n", n), MAX_THREADS if HAS_POOL else MAX_WORKERS)
+    if number > 1 and not HAS_POOL:
         from lanewise import workers
 
         return workers.start(number)
@@ -94,7 +94,7 @@ def _check(number: int | str, maximum: int) -> int:
 
 
 def _set(number: int | str) -> None:
-    if not _IS_WASM:
+    if HAS_POOL:
         _ext.set_num_threads(_check(number, MAX_THREADS))
     elif number == 1:
         if get_num_threads() > 1:
@@ -108,5 +108,5 @@ def _set(number: int | str) -> None:
 def _set_spin(microseconds: int | str) -> None:
     if isinstance(microseconds, str) or not 0 <= microseconds <= MAX_SPIN:
         raise ArgumentError(f"expected microseconds from 0 to {MAX_SPIN}, got {describe(microseconds)}")
-    if hasattr(_ext, "set_spin"):  # WebAssembly has one thread
+    if HAS_POOL:
         _ext.set_spin(microseconds)

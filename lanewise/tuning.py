@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lanewise import _ext, calibration, placement, registry, selection
+from lanewise import _ext, calibration, placement, registry, selection, threads
 from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.calibration import KINDS, Calibration, Times
 from lanewise.errors import BackendError, named
@@ -116,7 +116,7 @@ def _measured() -> Calibration:
 
     backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
     result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
-    if hasattr(_ext, "set_waking"):
+    if threads.HAS_POOL:
         from lanewise import waking
 
         result = result._replace(waking=waking.measured(result.backend))
