@@ -66,6 +66,13 @@ def test_rounding_near_halves_and_of_large_integers(name, expected, backend):
     assert np.array_equal(bits(np.asarray(getattr(lw, name)(lw.asarray(x)))), bits(expected(x)))
 
 
+def test_exp_does_not_decrease_where_the_entry_of_a_table_changes(backend):
+    """core/ops/exp.h has an entry for each sixteenth of a power of two, and shifts the changes by up to 61 floats."""
+    changes = ((np.arange(-1664, 2048) + 0.5) / 16 * np.log(2)).astype("float32")
+    x = np.sort((changes[:, None].view("int32") + np.arange(-80, 81, dtype="int32")).view("float32"), axis=1)
+    assert (np.diff(np.asarray(lw.exp(lw.asarray(x))), axis=1) >= 0).all()
+
+
 def ways(array):
     """Yields (name, tensor, axes to reduce, the same view in NumPy) for several views of the numbers."""
     square = array.reshape(-1, 1000)
