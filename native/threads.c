@@ -165,8 +165,13 @@ int lw_ready_workers(void) {
     return ready > 0 ? ready : 0; /* negative if the counts change while they are read */
 }
 
+/* Notes on which processor a thread runs; -1 if nothing is known. */
 static void note_processor(int number, int processor) {
     atomic_store_explicit(&pool.workers[number].processor, processor + 1, memory_order_relaxed);
+}
+
+static int noted_processor(int number) {
+    return atomic_load_explicit(&pool.workers[number].processor, memory_order_relaxed) - 1;
 }
 
 /* Returns the processors of the caller that last offered a job, and of all workers that are not asleep. */
@@ -175,7 +180,7 @@ static lw_processors taken_processors(void) {
     int limit = atomic_load_explicit(&pool.threads, memory_order_relaxed);
     for (int number = 0; number < limit; number++) {
         if (!(atomic_load_explicit(&pool.asleep[number / 64], memory_order_relaxed) >> number % 64 & 1)) {
-            lw_add_processor(&taken, atomic_load_explicit(&pool.workers[number].processor, memory_order_relaxed) - 1);
+            lw_add_processor(&taken, noted_processor(number));
         }
     }
     return taken;
@@ -184,8 +189,8 @@ static lw_processors taken_processors(void) {
 /* Wakes a worker whose bit in `asleep` the calling thread has cleared. */
 static void wake(int number) {
     worker *woken = &pool.workers[number];
-    int last = atomic_load_explicit(&woken->processor, memory_order_relaxed) - 1;
-    note_processor(number, -1);
+    int last = noted_processor(number);
+    note_processor(number, -1); /* or else `last` would count as taken */
     lw_processors taken = taken_processors();
     lw_lock(&woken->mutex);
     note_processor(number, lw_steer(woken->thread, last, &taken, &woken->former));

@@ -47,12 +47,10 @@ INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return vf32_scale(x, vf32_floor(k
 
 #ifndef SIMD_TABLES
 #define SIMD_TABLES 0 /* 1 if the lookups are one instruction, so a table is faster than the arithmetic it replaces */
-INLINE vf32 vf32_lookup_16(const float *table, vi32 i) {
-    return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(15)))));
-}
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
 }
+INLINE vf32 vf32_lookup_16(const float *table, vi32 i) { return vf32_lookup_32(table, vi32_and(i, vi32_set(15))); }
 #endif
 
 #ifndef SIMD_REPRODUCIBLE

@@ -29,7 +29,7 @@ static cpu_set_t only(int number) {
     return mask;
 }
 
-/* Calls visit(thread, argument) for all threads of the process. */
+/* Calls visit(thread, mask) for all threads of the process. */
 static void for_threads(void (*visit)(int thread, const cpu_set_t *mask), const cpu_set_t *mask) {
     DIR *tasks = opendir("/proc/self/task");
     CHECK(tasks);
