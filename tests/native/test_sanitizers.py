@@ -23,8 +23,11 @@ PACKAGES = ROOT / "build" / "sanitized"
 RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
 REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest loses captured output if the process dies
 # Python uses malloc, because its own allocator would hide overruns and leaks. A failed allocation returns NULL instead
-# of ending the process: tests cover that case.
-OPTIONS = f"detect_leaks=1:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
+# of ending the process: tests cover that case. __tls_get_addr is not intercepted: if a thread's block of thread-local
+# variables happens to begin 16 bytes into a page, libasan of gcc 12 takes its own header of that block for one of the
+# C library's, and LeakSanitizer dies when it scans the range that it reads there. It needs no interception to find such
+# blocks, because the thread points to them.
+OPTIONS = f"detect_leaks=1:intercept_tls_get_addr=0:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
 SETTINGS = {
     "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS checks earlier
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
@@ -47,9 +50,6 @@ leaks = ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
 sys.stdout.flush()
 os._exit(status or bool(leaks))
 """
-# What LeakSanitizer writes when its own tracer, which stops all threads to read their memory, has crashed. That happens
-# in one of many runs, after all tests have passed.
-TRACER_CRASHED = "Tracer caught signal"
 # These tests measure the process's memory. To detect use after free, AddressSanitizer frees memory late, and the tests
 # would report the delay as a leak.
 LEAK_TESTS = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
@@ -71,6 +71,11 @@ def _reported() -> str:
     return "\n".join(path.read_text() for path in REPORTS.parent.glob("sanitizer.*"))
 
 
+def _remove_reports() -> None:
+    for path in REPORTS.parent.glob("sanitizer.*"):
+        path.unlink()
+
+
 def _absent() -> str:
     if not sys.platform.startswith("linux") or shutil.which("gcc") is None:
         return "the sanitizers' build needs gcc on Linux"
@@ -85,8 +90,7 @@ def _build(sanitizer: str, *options: str) -> Path:
     """Builds the package with a sanitizer, and returns its folder."""
     into = PACKAGES / sanitizer
     command = [sys.executable, ROOT / "native" / "build.py", "--sanitize", sanitizer, "--into", into, *options]
-    for path in REPORTS.parent.glob("sanitizer.*"):
-        path.unlink()
+    _remove_reports()
     done = subprocess.run(command, env={**os.environ, "CC": "gcc"}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     extension = into / "lanewise" / host().extension
@@ -98,12 +102,9 @@ def _run_tests(package: Path, environment: dict[str, str], *arguments: object) -
     program = "import lanewise._ext; print(lanewise._ext.__file__)"
     found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert found.stdout.strip() == str(package / host().extension), found.stderr
-    finds_leaks = "libasan" in environment["LD_PRELOAD"] and "detect_leaks=1" in environment["ASAN_OPTIONS"]
-    end = CHECK_LEAKS if finds_leaks else "sys.exit(status)"
+    end = CHECK_LEAKS if "libasan" in environment["LD_PRELOAD"] else "sys.exit(status)"
     command = [sys.executable, "-c", f"{PYTEST}\n{end}", "-q", "-x", "-p", "no:faulthandler", *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if TRACER_CRASHED in done.stderr:  # so leaks were not looked for
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_reported()}"
 
 
@@ -132,15 +133,7 @@ def test_the_kernels(sanitized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_extension(sanitized: Path) -> None:
     tests = [ROOT / "tests" / name for name in ("extension", "sweep/test_numpy.py", "sweep/test_out.py")]
     unfit = [f"--deselect=tests/extension/{name}" for name in LEAK_TESTS]
-    _run_tests(sanitized, _environment("address"), "-k", "not wgpu", *unfit, *tests)
-
-
-def test_the_recorder(sanitized: Path) -> None:
-    """Runs tests on WebGPU, without looking for leaks: LeakSanitizer crashes now and then when it scans the memory of
-    threads that Vulkan's libraries started."""
-    environment = _environment("address")
-    environment["ASAN_OPTIONS"] = environment["ASAN_OPTIONS"].replace("detect_leaks=1", "detect_leaks=0")
-    _run_tests(sanitized, environment, "-k", "wgpu", ROOT / "tests" / "sweep" / "test_out.py")
+    _run_tests(sanitized, _environment("address"), *unfit, *tests)
 
 
 def test_resident_memory(sanitized: Path) -> None:
@@ -161,8 +154,7 @@ for _ in range(100):
 {CHECK_LEAKS}"""
     done = subprocess.run([sys.executable, "-c", program], env=_environment("address"), capture_output=True, text=True)
     reported = _reported()
-    for path in REPORTS.parent.glob("sanitizer.*"):
-        path.unlink()
+    _remove_reports()
     assert (done.returncode, "LeakSanitizer: detected memory leaks" in reported) == (1, True), done.stderr
 
 
