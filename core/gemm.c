@@ -88,14 +88,6 @@ static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     }
 }
 
-/* A panel of B in place, which the tile that is computed from it copies to `copy`. */
-typedef struct gemm_panel {
-    const char *b;
-    int64_t step;         /* stride along k */
-    const gemm_row *rows; /* replaces `step` unless NULL */
-    float *copy;
-} gemm_panel;
-
 /* Computes the sums of a tile from rows of A, in place or packed, and a panel of B: the packed panel b or, unless it is
  * NULL, `panel`. */
 static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b,
@@ -108,9 +100,7 @@ static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_
     if (GEMM_COPIES_B && panel) {
         PATH_IF(GEMM_COPIES_B && in_place, "gemm: copies a panel of B, with A in place");
         PATH_IF(GEMM_COPIES_B && !in_place, "gemm: copies a panel of B, with A packed");
-        gemm_tile_copying_b(part->depth, a, in_place ? g->a_row : (int64_t)sizeof(float),
-                            (in_place ? 1 : GEMM_MR) * (int64_t)sizeof(float), panel->b, panel->step, panel->rows, tile,
-                            tile_row, mode, panel->copy);
+        gemm_tile_copying_b(part->depth, a, in_place ? g->a_row : 0, panel, tile, tile_row, mode);
     } else if (in_place) {
         gemm_tile_in_place(columns, part->depth, a, g->a_row, (const char *)b, b_step, tile, tile_row, mode);
     } else {

@@ -17,6 +17,14 @@ typedef enum gemm_store_mode {
                        * block of k */
 } gemm_store_mode;
 
+/* A panel of B in place, which the tile that is computed from it copies to `copy`. */
+typedef struct gemm_panel {
+    const char *b;
+    int64_t step;         /* stride along k */
+    const gemm_row *rows; /* replaces `step` unless NULL */
+    float *copy;
+} gemm_panel;
+
 /* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. Prefetching all its cache lines at once would delay
  * loads of the panels. */
 INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
@@ -29,47 +37,112 @@ INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     }
 }
 
-/* Computes a tile of `height` rows of `vectors` vectors each; both are compile-time constants. a_row is the stride
- * between A's rows; a_step and b_step are the strides along k, all in bytes. If `rows` is not NULL, it replaces b_step;
- * if `copy` is not NULL, the panel of B is copied to it; whether they are NULL is known at compile time. The loops over
- * the tile must be unrolled completely: only then does the compiler keep `sum` in registers. */
-INLINE void gemm_tile_of(int height, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
-                         const char *b, int64_t b_step, const gemm_row *rows, char *tile, int64_t tile_row,
-                         gemm_store_mode mode, float *copy) {
+/* The operands of a tile, at the next step along k. The flags are compile-time constants. */
+typedef struct gemm_operands {
+    int a_in_place, b_in_place, copies_b;
+    const char *a;            /* a panel of A or, if a_in_place, the first of its rows, which are contiguous */
+    int64_t a_row;            /* the stride between these, in bytes */
+    const char *row[GEMM_MR]; /* their addresses, if gemm_has_addresses(); a and a_row are not used then */
+    const char *b;
+    int64_t b_step;        /* stride of B along k, in bytes, unless b_in_place */
+    const gemm_row *b_row; /* rows of B in place, relative to b */
+    float *copy;           /* where B is copied to, if copies_b */
+} gemm_operands;
+
+INLINE int gemm_has_addresses(const gemm_operands *o) { return GEMM_BROADCAST_ROWS > 1 && o->a_in_place; }
+
+/* Returns whether multiply-adds read their factor of A from memory. That saves an instruction, but only if its address
+ * has no index, so each row in place needs a register for its address. If B is copied, too few are left. */
+INLINE int gemm_reads_a(const gemm_operands *o) { return GEMM_BROADCAST_ROWS > 1 && !(o->a_in_place && o->copies_b); }
+
+/* Returns the element of row r of A for the step that follows `u` others. */
+INLINE const float *gemm_element(const gemm_operands *o, int r, int u) {
+    if (gemm_has_addresses(o)) {
+        return (const float *)o->row[r] + u;
+    }
+    return o->a_in_place ? (const float *)(o->a + r * o->a_row) + u : (const float *)o->a + u * GEMM_MR + r;
+}
+
+/* Loads the vectors of B for the step that follows `u` others. */
+INLINE void gemm_load_b(int vectors, int u, const gemm_operands *o, vf32 *values) {
+#pragma GCC unroll 32
+    for (int v = 0; v < vectors; v++) {
+        const float *b = (const float *)(o->b + (o->b_in_place ? o->b_row[u].from : u * o->b_step)) + v * VF32_LANES;
+        values[v] = vf32_load(b);
+        if (o->b_in_place) {
+            values[v] = vf32_from_bits(vf32_bits(values[v]) & vi32_load(o->b_row[u].inside + v * VF32_LANES));
+        } else if (GEMM_PREFETCH_STEPS > 0) {
+            __builtin_prefetch((const char *)b + GEMM_PREFETCH_STEPS * o->b_step);
+        }
+        if (o->copies_b) {
+            vf32_store(o->copy + u * GEMM_NR + v * VF32_LANES, values[v]);
+        }
+    }
+}
+
+/* Adds the products of the next `steps` steps along k to `sum`. */
+INLINE void gemm_steps(int height, int vectors, int steps, gemm_operands *o, vf32 *sum) {
+#pragma GCC unroll 32
+    for (int u = 0; u < steps; u++) {
+        vf32 values[GEMM_NR_VECTORS];
+        gemm_load_b(vectors, u, o, values);
+#pragma GCC unroll 32
+        for (int s = 0; s < height * vectors; s++) {
+            int r = s / vectors;
+            const float *x = gemm_element(o, r, u);
+            vf32 y = values[s % vectors];
+            sum[s] = gemm_reads_a(o) && r % GEMM_BROADCAST_ROWS
+                         ? vf32_fma_broadcast(x, y, sum[s])
+                         : vf32_fma(vf32_set(gemm_float((const char *)x)), y, sum[s]);
+        }
+    }
+#pragma GCC unroll 32
+    for (int r = 0; r < height && gemm_has_addresses(o); r++) {
+        o->row[r] += steps * sizeof(float);
+        if (gemm_reads_a(o)) {
+            __asm__("" : "+r"(o->row[r])); /* otherwise the compiler adds to one index instead of each address */
+        }
+    }
+    o->a += steps * (o->a_in_place ? 1 : GEMM_MR) * sizeof(float);
+    if (o->b_in_place) {
+        o->b_row += steps;
+    } else {
+        o->b += steps * o->b_step;
+    }
+    if (o->copies_b) {
+        o->copy += steps * GEMM_NR;
+    }
+}
+
+/* Computes a tile of `height` rows of `vectors` vectors each; both are compile-time constants. The loops over the tile
+ * must be unrolled completely: only then does the compiler keep `sum` in registers. */
+INLINE void gemm_tile_of(int height, int vectors, int64_t depth, gemm_operands o, char *tile, int64_t tile_row,
+                         gemm_store_mode mode) {
     vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
-    int registers = height * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
+    const int registers = height * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
+    const int unroll = o.copies_b ? GEMM_COPY_UNROLL : GEMM_UNROLL;
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
         sum[s] = vf32_set(0);
     }
-    int64_t p = 0;
-    for (int part = 0; p < depth; part++) {
+#pragma GCC unroll 32
+    for (int r = 0; r < height && gemm_has_addresses(&o); r++) {
+        o.row[r] = o.a + r * o.a_row;
+    }
+    int64_t p = 0, end;
+    for (int part = 0; p < depth; part++, p = end) {
         if (prefetch) {
             gemm_prefetch_tile(tile, tile_row, part);
         }
-        int64_t end = prefetch ? depth * (part + 1) / GEMM_PREFETCH_PARTS : depth;
+        end = prefetch ? depth * (part + 1) / GEMM_PREFETCH_PARTS : depth;
+        int64_t left = (end - p) / unroll;
         GEMM_ALIGN_LOOP
-        for (; p < end; p++, a += a_step, b += rows ? 0 : b_step) {
-            vf32 values[GEMM_NR_VECTORS];
-#pragma GCC unroll 32
-            for (int v = 0; v < vectors; v++) {
-                if (rows) {
-                    vf32 x = vf32_load((const float *)(b + rows[p].from) + v * VF32_LANES);
-                    values[v] = vf32_from_bits(vf32_bits(x) & vi32_load(rows[p].inside + v * VF32_LANES));
-                } else {
-                    values[v] = vf32_load((const float *)b + v * VF32_LANES);
-                }
-                if (GEMM_PREFETCH_STEPS > 0 && !rows) {
-                    __builtin_prefetch((const float *)(b + GEMM_PREFETCH_STEPS * b_step) + v * VF32_LANES);
-                }
-                if (copy) {
-                    vf32_store(copy + p * GEMM_NR + v * VF32_LANES, values[v]);
-                }
-            }
-#pragma GCC unroll 32
-            for (int s = 0; s < registers; s++) {
-                sum[s] = vf32_fma(vf32_set(gemm_float(a + s / vectors * a_row)), values[s % vectors], sum[s]);
-            }
+        for (; left != 0; left--) {
+            gemm_steps(height, vectors, unroll, &o, sum);
+        }
+        for (left = (end - p) % unroll; unroll > 1 && left != 0; left--) {
+            PATH_IF(GEMM_UNROLL > 1, "gemm_tile_of: single steps after unrolled ones");
+            gemm_steps(height, vectors, 1, &o, sum);
         }
     }
 #pragma GCC unroll 32
@@ -82,8 +155,8 @@ INLINE void gemm_tile_of(int height, int vectors, int64_t depth, const char *a, 
 /* Computes a tile from a packed panel of A. */
 INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
                             char *tile, int64_t tile_row, gemm_store_mode mode) {
-    gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, NULL, tile, tile_row, mode,
-                 NULL);
+    gemm_operands o = {.a = a, .b = b, .b_step = b_step};
+    gemm_tile_of(rows, vectors, depth, o, tile, tile_row, mode);
 }
 
 static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
@@ -124,26 +197,35 @@ static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const c
  * variables of a loop in registers in small functions, but not in large ones. */
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
+    gemm_operands o = {.a_in_place = 1, .a = a, .a_row = a_row, .b = b, .b_step = b_step};
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
         PATH("gemm_tile_in_place: one vector");
-        gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, NULL, tile, tile_row, mode, NULL);
+        gemm_tile_of(GEMM_MR, 1, depth, o, tile, tile_row, mode);
     } else {
         PATH("gemm_tile_in_place: all vectors");
-        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, NULL, tile, tile_row, mode,
-                     NULL);
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     }
 }
 
-/* Computes a tile from a panel of B in place, and copies the panel. `rows`, if not NULL, has the panel's rows; if it is
- * NULL, they are b_step bytes apart. a_row and a_step are the strides of A, in place or packed. */
-RARE void gemm_tile_copying_b(int64_t depth, const char *a, int64_t a_row, int64_t a_step, const char *b,
-                              int64_t b_step, const gemm_row *rows, char *tile, int64_t tile_row, gemm_store_mode mode,
-                              float *copy) {
-    if (rows) {
-        PATH_IF(GEMM_COPIES_B, "gemm: copies a panel of B from rows that are found");
-        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, a_step, b, 0, rows, tile, tile_row, mode, copy);
+/* Computes a tile from a panel of B in place, and copies the panel. */
+INLINE void gemm_copying_tile(int a_in_place, int b_in_place, int64_t depth, const char *a, int64_t a_row,
+                              const gemm_panel *b, char *tile, int64_t tile_row, gemm_store_mode mode) {
+    gemm_operands o = {a_in_place, b_in_place, 1, a, a_row, {0}, b->b, b->step, b->rows, b->copy};
+    gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
+}
+
+/* The same; A is a panel if a_row is 0, or else rows in place. */
+RARE void gemm_tile_copying_b(int64_t depth, const char *a, int64_t a_row, const gemm_panel *b, char *tile,
+                              int64_t tile_row, gemm_store_mode mode) {
+    PATH_IF(GEMM_COPIES_B && b->rows, "gemm: copies a panel of B from rows that are found");
+    PATH_IF(GEMM_COPIES_B && !b->rows, "gemm: copies a panel of B from equally spaced rows");
+    if (a_row && b->rows) {
+        gemm_copying_tile(1, 1, depth, a, a_row, b, tile, tile_row, mode);
+    } else if (a_row) {
+        gemm_copying_tile(1, 0, depth, a, a_row, b, tile, tile_row, mode);
+    } else if (b->rows) {
+        gemm_copying_tile(0, 1, depth, a, 0, b, tile, tile_row, mode);
     } else {
-        PATH_IF(GEMM_COPIES_B, "gemm: copies a panel of B from equally spaced rows");
-        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, a_step, b, b_step, NULL, tile, tile_row, mode, copy);
+        gemm_copying_tile(0, 0, depth, a, 0, b, tile, tile_row, mode);
     }
 }

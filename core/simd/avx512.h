@@ -5,6 +5,7 @@
 #define SIMD_STREAM 1
 #define SIMD_SCALE 1
 #define SIMD_TABLES 1
+#define SIMD_EMBEDDED_BROADCAST 1
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -12,6 +13,12 @@
 INLINE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+/* In assembly, because compilers would load a factor that is used twice into a register. */
+typedef float avx512_any_float __attribute__((aligned(1)));
+INLINE vf32 vf32_fma_broadcast(const float *x, vf32 y, vf32 z) {
+    __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(z) : "v"(y), "m"(*(const avx512_any_float *)x));
+    return z;
+}
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
     __asm__("" : "+v"(one)); /* hides the 1 from the compiler, which would replace the FMA by an addition */

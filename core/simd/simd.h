@@ -53,6 +53,15 @@ INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
 INLINE vf32 vf32_lookup_16(const float *table, vi32 i) { return vf32_lookup_32(table, vi32_and(i, vi32_set(15))); }
 #endif
 
+#ifndef SIMD_EMBEDDED_BROADCAST
+#define SIMD_EMBEDDED_BROADCAST 0 /* 1 if vf32_fma_broadcast is one instruction, which reads x from memory */
+INLINE vf32 vf32_fma_broadcast(const float *x, vf32 y, vf32 z) {
+    float factor;
+    __builtin_memcpy(&factor, x, sizeof factor);
+    return vf32_fma(vf32_set(factor), y, z);
+}
+#endif
+
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a bit-reproducible kernel in the kernel table */
 #endif

@@ -82,6 +82,10 @@ static void test_floats(void) {
         CHECK(vf32_add_on_fma_unit(n.a, n.b), n.x[i] + n.y[i]);
         vf32 either = vf32_fma(n.a, n.b, n.c);
         CHECK(either, same_float(either[i], n.x[i] * n.y[i] + n.z[i]) ? either[i] : fused(n.x[i], n.y[i], n.z[i]));
+        char unaligned[sizeof(float) + 1];
+        memcpy(unaligned + 1, n.x, sizeof(float));
+        vf32 broadcast = vf32_fma(vf32_set(n.x[0]), n.b, n.c);
+        CHECK(vf32_fma_broadcast((const float *)(unaligned + 1), n.b, n.c), broadcast[i]);
         CHECK(vf32_at_least(n.a, vf32_set(-2)), n.x[i] < -2 ? -2 : n.x[i]);
         CHECK(vf32_at_most(n.a, vf32_set(3)), n.x[i] > 3 ? 3 : n.x[i]);
         CHECK(vf32_select(vf32_lt(n.a, n.b), n.b, n.c), n.x[i] < n.y[i] ? n.y[i] : n.z[i]);
