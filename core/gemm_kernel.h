@@ -42,18 +42,18 @@ typedef struct gemm_operands {
     int a_in_place, b_in_place, copies_b;
     const char *a;            /* a panel of A or, if a_in_place, the first of its rows, which are contiguous */
     int64_t a_row;            /* the stride between these, in bytes */
-    const char *row[GEMM_MR]; /* their addresses, if gemm_has_addresses(); a and a_row are not used then */
+    const char *row[GEMM_MR]; /* their addresses, which replace a and a_row if gemm_has_addresses() */
     const char *b;
     int64_t b_step;        /* stride of B along k, in bytes, unless b_in_place */
     const gemm_row *b_row; /* rows of B in place, relative to b */
     float *copy;           /* where B is copied to, if copies_b */
 } gemm_operands;
 
-INLINE int gemm_has_addresses(const gemm_operands *o) { return GEMM_BROADCAST_ROWS > 1 && o->a_in_place; }
+INLINE int gemm_has_addresses(const gemm_operands *o) { return SIMD_EMBEDDED_BROADCAST && o->a_in_place; }
 
 /* Returns whether multiply-adds read their factor of A from memory. That saves an instruction, but only if its address
  * has no index, so each row in place needs a register for its address. If B is copied, too few are left. */
-INLINE int gemm_reads_a(const gemm_operands *o) { return GEMM_BROADCAST_ROWS > 1 && !(o->a_in_place && o->copies_b); }
+INLINE int gemm_reads_a(const gemm_operands *o) { return SIMD_EMBEDDED_BROADCAST && !(o->a_in_place && o->copies_b); }
 
 /* Returns the element of row r of A for the step that follows `u` others. */
 INLINE const float *gemm_element(const gemm_operands *o, int r, int u) {
@@ -210,7 +210,15 @@ RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int6
 /* Computes a tile from a panel of B in place, and copies the panel. */
 INLINE void gemm_copying_tile(int a_in_place, int b_in_place, int64_t depth, const char *a, int64_t a_row,
                               const gemm_panel *b, char *tile, int64_t tile_row, gemm_store_mode mode) {
-    gemm_operands o = {a_in_place, b_in_place, 1, a, a_row, {0}, b->b, b->step, b->rows, b->copy};
+    gemm_operands o = {.a_in_place = a_in_place,
+                       .b_in_place = b_in_place,
+                       .copies_b = 1,
+                       .a = a,
+                       .a_row = a_row,
+                       .b = b->b,
+                       .b_step = b->step,
+                       .b_row = b->rows,
+                       .copy = b->copy};
     gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
 }
 

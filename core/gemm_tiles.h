@@ -24,8 +24,8 @@
  *     ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers gains nothing.
  *   - If a neighbor keeps the other hyperthread of the core busy, instructions limit the micro-kernel. For panels in L1
  *     and L2, it then reaches 138 if all rows are broadcast to registers, 144, 149, 152 and 146 if 9, 6, 3 and none of
- *     12 are, and 3 more if 4 steps are unrolled; without a neighbor, 178 in all cases. Products gain 4 to 17 %, and
- *     conv2d 8 %. AVX2 gains 3 to 11 % by unrolling, but loses 3 % in conv2d if tiles that copy B are unrolled, too.
+ *     12 are, and 3 more if 4 steps are unrolled; without a neighbor, 178 in all cases. Products gain 7 to 17 %, and
+ *     conv2d 7 to 14 %. AVX2 gains 7 to 18 % by unrolling, but conv2d loses 3 % if tiles that copy B are unrolled, too.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
  * For 512, 1024 and 2048 rows, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50;
@@ -51,14 +51,13 @@ enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_M
 #endif
 
 /* The micro-kernel's loop along k: how many steps ahead it prefetches B (0 turns that off), how many steps are
- * unrolled, how many in tiles that copy B, and of how many rows of A one is broadcast to a register; the multiply-adds
- * of the others read their factor from memory. */
+ * unrolled, and how many in tiles that copy B. */
 #if defined LW_ISA_AVX512
-enum { GEMM_PREFETCH_STEPS = 8, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 4, GEMM_BROADCAST_ROWS = 4 };
+enum { GEMM_PREFETCH_STEPS = 8, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 4 };
 #elif defined LW_ISA_AVX2
-enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 1, GEMM_BROADCAST_ROWS = 1 };
+enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 1 };
 #else
-enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1, GEMM_BROADCAST_ROWS = 1 };
+enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1 };
 #endif
 
 /* Packing A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is
@@ -85,6 +84,7 @@ enum {
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
     GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
+    GEMM_BROADCAST_ROWS = 4, /* with embedded broadcasts, one of so many rows of A still takes a register */
     GEMM_MASKS = 49,    /* masks of rows in place: one for each tap of a convolution with a kernel of up to 7 x 7 */
     GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */
     GEMM_STACK_KC = 128 /* KC of panels on the stack, used if there is no scratch memory */
