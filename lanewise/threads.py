@@ -24,7 +24,8 @@ def set_num_threads(n: int) -> None:
     """Sets the largest number of threads, including the calling one, that share the work of a call.
 
     The number applies to the process, from the next call on. The default is LANEWISE_NUM_THREADS, or else the number of
-    processors that this process may use. Small calls use fewer threads. No result depends on the number of threads.
+    processors that this process may use. Small calls use fewer threads, and no call uses more than there are
+    processors. No result depends on the number of threads.
     Raises ArgumentError unless n is from 1 to 1024. In WebAssembly, n may only be the current number, or 1,
     which ends the workers of init_threads() and releases their memory.
 

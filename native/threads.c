@@ -72,7 +72,8 @@ static struct {
     lw_mutex mutex;     /* guards starting and ending workers, and waiting on `left` */
     lw_condition left;  /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
-    atomic_int cores;   /* the value of cores(); 0 before the first use */
+    atomic_int cores;   /* the value of lw_cores(); 0 before the first use */
+    atomic_int has_quota;
     _Atomic int64_t spin_ns;
     atomic_int place_count; /* places that have been used */
     unsigned forks;
@@ -97,24 +98,27 @@ int lw_threads(void) {
     return threads;
 }
 
-/* Returns the number of processors that this process may use, or -1 if a control group limits its CPU time, which
- * spinning would use up. */
-static int cores(void) {
-    int count = atomic_load_explicit(&pool.cores, memory_order_relaxed);
-    if (count == 0) {
-        count = lw_has_quota() ? -1 : lw_usable_cores();
-        atomic_store_explicit(&pool.cores, count, memory_order_relaxed);
-    }
+static int count_cores(void) {
+    int count = lw_usable_cores();
+    atomic_store_explicit(&pool.has_quota, lw_has_quota(), memory_order_relaxed);
+    atomic_store_explicit(&pool.cores, count, memory_order_release);
     return count;
+}
+
+int lw_cores(void) {
+    int count = atomic_load_explicit(&pool.cores, memory_order_acquire);
+    return count ? count : count_cores();
 }
 
 void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
 
-/* Returns whether a thread with this number may spin. It must not if other threads need its processor. */
+/* Returns whether a thread with this number may spin. It must not if other threads need its processor, or if a control
+ * group limits the CPU time of the process. */
 static int may_spin(int number, int64_t now) {
     return atomic_load_explicit(&pool.awake, memory_order_relaxed) +
                    atomic_load_explicit(&pool.callers, memory_order_relaxed) <=
-               cores() &&
+               lw_cores() &&
+           !atomic_load_explicit(&pool.has_quota, memory_order_relaxed) &&
            now >= atomic_load_explicit(&pool.workers[number].crowded_until, memory_order_relaxed);
 }
 
@@ -224,6 +228,9 @@ static void wake_for(uint32_t state) {
 
 void lw_set_threads(int threads) {
     atomic_store(&pool.threads, threads);
+    if (atomic_load_explicit(&pool.cores, memory_order_relaxed)) {
+        count_cores(); /* the process may have got other processors */
+    }
     atomic_fetch_add(&pool.news, 1);
     wake_workers(LW_MAX_THREADS); /* surplus workers end */
 }

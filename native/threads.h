@@ -10,6 +10,9 @@ enum { LW_MAX_THREADS = 1024, LW_MAX_SPIN = 1000000 };
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
 
+/* Returns lw_usable_cores() as of the first use, or of the last call of lw_set_threads() since. */
+int lw_cores(void);
+
 /* Sets how many microseconds threads spin before they sleep: from 0 to LW_MAX_SPIN, 50 by default. */
 void lw_set_spin(int microseconds);
 

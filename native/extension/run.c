@@ -123,8 +123,10 @@ static int threads_for(double nanoseconds) {
     return worth < threads ? (int)worth : threads;
 }
 
+/* Threads without a processor would keep others waiting for the tasks that they have started. */
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    return lw_share_tasks(context, (int)context->threads, count, task, argument, interrupted);
+    int cores = lw_cores(), threads = context->threads < cores ? (int)context->threads : cores;
+    return lw_share_tasks(context, threads, count, task, argument, interrupted);
 }
 
 /* lanewise/threads.py checks the number before it calls this function; the check here is for other callers. */

@@ -158,8 +158,9 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.host
-def test_no_more_threads_than_set():
+def test_no_more_threads_than_set_and_processors():
     """set_num_threads() counts the caller's thread, too. The count `alone` includes threads of other libraries."""
+    processors = len(os.sched_getaffinity(0))
     x = lw.rand((1 << 20,))
 
     def count() -> int:
@@ -175,7 +176,7 @@ def test_no_more_threads_than_set():
         lw.set_num_threads(number)
         for _ in range(20):
             lw.exp(x)
-        assert count() == alone + number - 1
+        assert alone <= count() < alone + min(number, processors)  # fewer than processors under a quota of CPU time
     lw.set_num_threads(1)
     for _ in range(6000):  # a surplus thread ends only when the system next schedules it
         if count() == alone:
