@@ -86,18 +86,6 @@ static struct {
     worker workers[LW_MAX_THREADS];
 } pool = {.mutex = LW_MUTEX_INIT, .left = LW_CONDITION_INIT, .spin_ns = SPIN_NS};
 
-int lw_threads(void) {
-    int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-    if (threads == 0) {
-        int cores = lw_usable_cores(), none = 0;
-        threads = cores < LW_MAX_THREADS ? cores : LW_MAX_THREADS;
-        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* another thread set the limit first */
-            threads = none;
-        }
-    }
-    return threads;
-}
-
 static int count_cores(void) {
     int count = lw_usable_cores();
     atomic_store_explicit(&pool.has_quota, lw_has_quota(), memory_order_relaxed);
@@ -108,6 +96,18 @@ static int count_cores(void) {
 int lw_cores(void) {
     int count = atomic_load_explicit(&pool.cores, memory_order_acquire);
     return count ? count : count_cores();
+}
+
+int lw_threads(void) {
+    int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
+    if (threads == 0) {
+        int cores = lw_cores(), none = 0;
+        threads = cores < LW_MAX_THREADS ? cores : LW_MAX_THREADS;
+        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* another thread set the limit first */
+            threads = none;
+        }
+    }
+    return threads;
 }
 
 void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }

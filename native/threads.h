@@ -6,7 +6,7 @@
 
 enum { LW_MAX_THREADS = 1024, LW_MAX_SPIN = 1000000 };
 
-/* Returns how many threads may work on one call, including the calling one. The default is lw_usable_cores(). */
+/* Returns how many threads may work on one call, including the calling one. The default is lw_cores(). */
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
 
