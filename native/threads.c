@@ -113,7 +113,7 @@ int lw_threads(void) {
 void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
 
 /* Returns whether a thread with this number may spin. It must not if other threads need its processor, or if a control
- * group limits the CPU time of the process. */
+ * group limits the CPU time of the process, which spinning would use up. */
 static int may_spin(int number, int64_t now) {
     return atomic_load_explicit(&pool.awake, memory_order_relaxed) +
                    atomic_load_explicit(&pool.callers, memory_order_relaxed) <=
