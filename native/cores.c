@@ -15,7 +15,8 @@ int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
 
 /* Counts only the processors of the process's primary processor group: by default, versions of Windows before
  * Windows 11 and Windows Server 2022 do not schedule the threads of a process on other groups. */
-int lw_usable_cores(void) {
+int lw_usable_cores(int *has_quota) {
+    *has_quota = 0;
     uintptr_t own, system;
     int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;
     return cores > 0 ? cores : 1;
@@ -25,7 +26,8 @@ int lw_usable_cores(void) {
 
 #include <unistd.h>
 
-int lw_usable_cores(void) {
+int lw_usable_cores(int *has_quota) {
+    *has_quota = 0;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores > 0 ? (int)cores : 1;
 }
@@ -111,15 +113,10 @@ static int affinity(void) {
     return sched_getaffinity(0, sizeof set, set) == 0 ? CPU_COUNT_S(sizeof set, set) : 1;
 }
 
-int lw_usable_cores(void) { return smaller_limit(affinity(), lw_control_group_cores("")); }
-
-int lw_has_quota(void) {
-    int limit = lw_control_group_cores("");
-    return limit > 0 && limit < affinity();
+int lw_usable_cores(int *has_quota) {
+    int cores = affinity(), limit = lw_control_group_cores("");
+    *has_quota = limit > 0 && limit < cores;
+    return smaller_limit(cores, limit);
 }
 
-#endif
-
-#if !defined(__linux__)
-int lw_has_quota(void) { return 0; }
 #endif

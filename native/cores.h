@@ -2,11 +2,9 @@
 #pragma once
 
 /* Returns the number of processors in the affinity mask, or fewer if a control group limits CPU time; at least 1. On
- * systems other than Linux and Windows, returns the number of processors that are online. */
-int lw_usable_cores(void);
-
-/* Returns whether a control group gives this process less CPU time than the processors in its affinity mask have. */
-int lw_has_quota(void);
+ * systems other than Linux and Windows, returns the number of processors that are online. Stores in `has_quota` whether
+ * a control group gives this process less CPU time than the processors in its affinity mask have. */
+int lw_usable_cores(int *has_quota);
 
 #if defined(__linux__)
 /* Returns how many processors the CPU limits of this process's control groups are worth, rounded up; 0 if there is no

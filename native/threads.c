@@ -87,8 +87,8 @@ static struct {
 } pool = {.mutex = LW_MUTEX_INIT, .left = LW_CONDITION_INIT, .spin_ns = SPIN_NS};
 
 static int count_cores(void) {
-    int count = lw_usable_cores();
-    atomic_store_explicit(&pool.has_quota, lw_has_quota(), memory_order_relaxed);
+    int has_quota, count = lw_usable_cores(&has_quota);
+    atomic_store_explicit(&pool.has_quota, has_quota, memory_order_relaxed);
     atomic_store_explicit(&pool.cores, count, memory_order_release);
     return count;
 }
