@@ -155,17 +155,19 @@ static int spin(int number, int (*is_over)(const void *), const void *of, int64_
     return is_over(of);
 }
 
-/* Returns how many workers are on jobs. */
-static int busy_workers(void) {
+/* Returns how many workers are on jobs other than that of `own`, a place or NULL. */
+static int busy_workers(const place *own) {
     int busy = 0, places = atomic_load_explicit(&pool.place_count, memory_order_relaxed);
     for (int i = 0; i < places; i++) {
-        busy += helpers(atomic_load_explicit(&pool.places[i].state, memory_order_relaxed));
+        if (&pool.places[i] != own) {
+            busy += helpers(atomic_load_explicit(&pool.places[i].state, memory_order_relaxed));
+        }
     }
     return busy;
 }
 
 int lw_ready_workers(void) {
-    int ready = atomic_load_explicit(&pool.awake, memory_order_relaxed) - busy_workers();
+    int ready = atomic_load_explicit(&pool.awake, memory_order_relaxed) - busy_workers(NULL);
     return ready > 0 ? ready : 0; /* negative if the counts change while they are read */
 }
 
@@ -218,10 +220,12 @@ static void wake_workers(int count) {
     }
 }
 
-/* Wakes a few workers if a job has room for more workers than are ready. */
-static void wake_for(uint32_t state) {
-    int missing = room(state) - lw_ready_workers();
-    if (missing > 0) {
+/* Wakes a few workers if a job has room for more workers than are ready. Workers may join the job meanwhile: those that
+ * have joined and those that are ready are counted together. */
+static void wake_for(const place *place) {
+    uint32_t state = atomic_load(&place->state);
+    int missing = helpers(state) + room(state) + busy_workers(place) - atomic_load(&pool.awake);
+    if (room(state) > 0 && missing > 0) {
         wake_workers(missing < WOKEN_AT_ONCE ? missing : WOKEN_AT_ONCE);
     }
 }
@@ -235,13 +239,13 @@ void lw_set_threads(int threads) {
     wake_workers(LW_MAX_THREADS); /* surplus workers end */
 }
 
-/* Joins a job that has room. Returns its place, and in `state` that from before, or NULL if no job has room. */
-static place *join(uint32_t *state) {
+/* Joins a job that has room. Returns its place, or NULL if no job has room. */
+static place *join(void) {
     int places = atomic_load(&pool.place_count);
     for (int i = 0; i < places; i++) {
-        *state = atomic_load(&pool.places[i].state);
-        while (room(*state) > 0) {
-            if (atomic_compare_exchange_weak(&pool.places[i].state, state, *state - ROOM + HELPER)) {
+        uint32_t state = atomic_load(&pool.places[i].state);
+        while (room(state) > 0) {
+            if (atomic_compare_exchange_weak(&pool.places[i].state, &state, state - ROOM + HELPER)) {
                 return &pool.places[i];
             }
         }
@@ -308,11 +312,10 @@ static void run_worker(int number) {
     while (!ends(number)) {
         note_processor(number, lw_processor());
         unsigned seen = atomic_load(&pool.news);
-        uint32_t state;
-        place *place = join(&state);
+        place *place = join();
         if (place) {
             if (is_fresh) {
-                wake_for(state - ROOM);
+                wake_for(place);
             }
             is_fresh = 0;
             help(place, number);
@@ -360,15 +363,15 @@ __attribute__((constructor)) static void handle_forks(void) {
 
 #endif
 
-/* Starts workers until `room` of them are not busy, or the limit is reached. If a thread cannot be created, fewer
- * threads work on the job. */
-static void start_workers(int room) {
+/* Starts workers until `count` of them are not busy with jobs of other places, or the limit is reached. If a thread
+ * cannot be created, fewer threads work on the job. */
+static void start_workers(const place *place, int count) {
     int limit = atomic_load(&pool.threads) - 1;
-    if (atomic_load(&pool.alive) >= limit || atomic_load(&pool.alive) - busy_workers() >= room) {
+    if (atomic_load(&pool.alive) >= limit || atomic_load(&pool.alive) - busy_workers(place) >= count) {
         return;
     }
     lw_lock(&pool.mutex);
-    for (int number = 1; number <= limit && atomic_load(&pool.alive) - busy_workers() < room; number++) {
+    for (int number = 1; number <= limit && atomic_load(&pool.alive) - busy_workers(place) < count; number++) {
         worker *worker = &pool.workers[number];
         if (worker->is_alive) {
             continue;
@@ -413,12 +416,11 @@ static place *offer(lw_job *job, int workers) {
     place *place = take_place();
     if (place) {
         place->job = job;
-        uint32_t state = TAKEN + (uint32_t)workers * ROOM;
-        atomic_store(&place->state, state);
+        atomic_store(&place->state, TAKEN + (uint32_t)workers * ROOM);
         atomic_fetch_add(&pool.news, 1);
         note_processor(0, lw_processor());
-        start_workers(workers);
-        wake_for(state);
+        start_workers(place, workers);
+        wake_for(place);
     }
     return place;
 }

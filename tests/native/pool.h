@@ -58,6 +58,7 @@ void test_apart(void);
 /* The tests in workers.c. */
 void test_context(void);
 void test_room(void);
+void test_demand(void);
 void test_many(void);
 void test_places(void);
 void test_two_calls(void);

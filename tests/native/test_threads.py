@@ -24,8 +24,8 @@ SOURCES = [
 CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
 NAMES = (
     *CHECKED,
-    *("many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering", "apart"),
-    *("fork", "fork_inside"),
+    *("demand", "many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering"),
+    *("apart", "fork", "fork_inside"),
 )
 
 pytestmark = pytest.mark.skipif(

@@ -284,29 +284,16 @@ static void test_fork_inside(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {{"callers", test_callers},
-             {"failures", test_failures},
-             {"interruption", test_interruption},
-             {"nested", test_nested},
-             {"context", test_context},
-             {"modes", test_modes},
-             {"flags", test_flags},
-             {"room", test_room},
-             {"many", test_many},
-             {"places", test_places},
-             {"two_calls", test_two_calls},
-             {"limit", test_limit},
-             {"signals", test_signals},
-             {"no_threads", test_no_threads},
-             {"stack", test_stack},
-             {"crowded", test_crowded},
-             {"stopped", test_stopped},
-             {"no_spin", test_no_spin},
-             {"idle", test_idle},
-             {"steering", test_steering},
-             {"apart", test_apart},
-             {"fork", test_fork},
-             {"fork_inside", test_fork_inside}};
+} tests[] = {
+    {"callers", test_callers}, {"failures", test_failures}, {"interruption", test_interruption},
+    {"nested", test_nested},   {"context", test_context},   {"modes", test_modes},
+    {"flags", test_flags},     {"room", test_room},         {"demand", test_demand},
+    {"many", test_many},       {"places", test_places},     {"two_calls", test_two_calls},
+    {"limit", test_limit},     {"signals", test_signals},   {"no_threads", test_no_threads},
+    {"stack", test_stack},     {"crowded", test_crowded},   {"stopped", test_stopped},
+    {"no_spin", test_no_spin}, {"idle", test_idle},         {"steering", test_steering},
+    {"apart", test_apart},     {"fork", test_fork},         {"fork_inside", test_fork_inside},
+};
 
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "cores") == 0) {

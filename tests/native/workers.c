@@ -94,7 +94,19 @@ void test_room(void) {
     }
 }
 
-/* A call may use fewer threads than a job has ranges (MAX_RANGES in native/threads.c), as many, or more. */
+/* Calls start no more workers than one of them may use, although a worker can join a job before the caller has counted
+ * those that are free. */
+void test_demand(void) {
+    lw_set_threads(8);
+    board *b = malloc(sizeof *b);
+    for (int turn = 0; turn < 20000; turn++) {
+        share_and_check(b, 9, 2);
+    }
+    free(b);
+    CHECK(threads_of_process() == 2);
+}
+
+/* A call may use fewer threads than a job has ranges (LW_MAX_RANGES in native/job.h), as many, or more. */
 void test_many(void) {
     static const int numbers[] = {63, 64, 65, 66, 100};
     lw_set_threads(100);
