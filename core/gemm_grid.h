@@ -14,10 +14,10 @@ enum {
     GRID_MAX_BLOCKS = 8      /* per thread, if there are many threads */
 };
 
+/* Tasks go down the columns of the grid: a thread starts with consecutive tasks, which read the same columns of B. */
 typedef struct grid {
     const gemm *g;
-    int64_t rows, columns; /* of a block */
-    int64_t across;        /* blocks per row of the grid */
+    int64_t down, across; /* blocks per column and per row of the grid */
 } grid;
 
 /* Returns whether C should be divided into a grid: it has a tile for each thread, and gemm_packed() would be slower.
@@ -29,17 +29,19 @@ static int gemm_is_grid(const lw_context *context, const gemm *g) {
     return pays && (double)g->m * (double)g->n >= (double)(GEMM_MR * GEMM_NR) * threads;
 }
 
-/* Returns the extent of a block if `extent` is divided into `blocks` blocks of whole tiles. */
-static int64_t grid_extent(int64_t extent, int64_t blocks, int64_t unit) {
-    return divide_up(divide_up(extent, unit), blocks) * unit;
+/* Returns where block `index` of `blocks` begins. Blocks have whole tiles, except for the last one: tiles of fewer than
+ * GEMM_MR rows take up to twice as long per row. */
+static int64_t grid_start(int64_t extent, int64_t unit, int64_t index, int64_t blocks) {
+    return min_int64(index * divide_up(extent, unit) / blocks * unit, extent);
 }
 
 /* Returns the product that computes block `task`. */
 static gemm grid_block(const grid *grid, int64_t task) {
     gemm block = *grid->g;
-    int64_t i = task / grid->across * grid->rows, j = task % grid->across * grid->columns;
-    block.m = min_int64(block.m - i, grid->rows);
-    block.n = min_int64(block.n - j, grid->columns);
+    int64_t row = task % grid->down, column = task / grid->down;
+    int64_t i = grid_start(block.m, GEMM_MR, row, grid->down), j = grid_start(block.n, GEMM_NR, column, grid->across);
+    block.m = grid_start(block.m, GEMM_MR, row + 1, grid->down) - i;
+    block.n = grid_start(block.n, GEMM_NR, column + 1, grid->across) - j;
     block.a += i * block.a_row;
     block.b += j * block.b_column;
     block.c += i * block.c_row + j * block.c_column;
@@ -49,17 +51,19 @@ static gemm grid_block(const grid *grid, int64_t task) {
     return block;
 }
 
-/* Chooses the grid of at most `tasks` blocks whose largest block takes the least time, and returns that time. */
-static int64_t grid_divide(grid *grid, int64_t tasks) {
-    const gemm *g = grid->g;
-    int64_t least = INT64_MAX;
-    for (int64_t down = 1; down <= tasks; down++) {
-        int64_t rows = grid_extent(g->m, down, GEMM_EDGE_MR), columns = grid_extent(g->n, tasks / down, GEMM_NR);
-        int64_t time = rows * columns + GRID_PACKING * (rows + columns); /* for each step along k */
+/* Chooses the grid of at most `blocks` blocks per thread that takes the least time, and returns that time. */
+static int64_t grid_divide(grid *grid, int64_t threads, int64_t blocks) {
+    int64_t down_tiles = divide_up(grid->g->m, GEMM_MR), across_tiles = divide_up(grid->g->n, GEMM_NR);
+    int64_t tasks = blocks * threads, least = INT64_MAX;
+    for (int64_t across = 1; across <= min_int64(tasks, across_tiles); across++) {
+        int64_t down = min_int64(tasks / across, down_tiles), each = divide_up(down * across, threads);
+        int64_t rows = divide_up(down_tiles * each, down) * GEMM_MR; /* of the blocks of a thread together */
+        int64_t columns = divide_up(across_tiles, across) * GEMM_NR;
+        int64_t time = rows * columns + GRID_PACKING * (rows + each * columns); /* for each step along k */
         if (time < least) {
             least = time;
-            grid->rows = rows;
-            grid->columns = columns;
+            grid->down = down;
+            grid->across = across;
         }
     }
     return least;
@@ -68,15 +72,14 @@ static int64_t grid_divide(grid *grid, int64_t tasks) {
 /* Chooses a grid with a block for each thread. Many threads get several blocks each, as many as take at most an eighth
  * longer to compute: a thread that is fast, or early, then takes over blocks of one that is not. */
 static void grid_choose(grid *grid, int64_t threads) {
-    int64_t time = grid_divide(grid, threads);
+    int64_t time = grid_divide(grid, threads, 1);
     for (int64_t blocks = threads < GRID_MANY_THREADS ? 1 : GRID_MAX_BLOCKS; blocks > 1; blocks--) {
         struct grid finer = *grid;
-        if (blocks * grid_divide(&finer, blocks * threads) <= time + time / 8) {
+        if (grid_divide(&finer, threads, blocks) <= time + time / 8) {
             *grid = finer;
             break;
         }
     }
-    grid->across = divide_up(grid->g->n, grid->columns);
 }
 
 /* Computes a block. Allocates its scratch memory, because a thread that allocates the same size for its next block gets
@@ -90,5 +93,5 @@ static lw_status grid_task(lw_context *context, int64_t task, const void *argume
 static lw_status gemm_by_grid(lw_context *context, const gemm *g) {
     grid grid = {.g = g};
     grid_choose(&grid, context->threads);
-    return run_tasks(context, grid.across * divide_up(g->m, grid.rows), grid_task, &grid);
+    return run_tasks(context, grid.down * grid.across, grid_task, &grid);
 }
