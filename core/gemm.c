@@ -247,11 +247,22 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
     return LW_OK;
 }
 
-/* Returns whether a panel of A stays in L1 if it is read in place. It does not if rows are so close to a multiple of 4
- * KB apart that most of them share the same sets of L1. */
+/* Returns whether a panel of A stays in L1 if it is read in place. It does not if it has more rows than a set of L1 has
+ * lines, and these are so close to a multiple of 4 KB apart that most of them share the same sets. */
 static int gemm_fits_in_place(const gemm *g, int64_t depth) {
     int64_t offset = g->a_row & 4095;
-    return 4 * min_int64(offset, 4096 - offset) >= depth * (int64_t)sizeof(float);
+    return GEMM_MR <= GEMM_L1_WAYS || 4 * min_int64(offset, 4096 - offset) >= depth * (int64_t)sizeof(float);
+}
+
+/* Returns the most columns for which packing A does not pay. */
+static int64_t gemm_narrow(const gemm *g, int64_t depth, int64_t threads, int is_cached) {
+    if (!gemm_fits_in_place(g, depth)) {
+        PATH_IF(GEMM_MR > GEMM_L1_WAYS, "gemm: a panel of A in place does not stay in L1");
+        return GEMM_NR;
+    }
+    return threads <= 1 && gemm_has_long_panels(depth) ? GEMM_NARROW_LONG_N
+           : is_cached                                 ? GEMM_NARROW_ONE_TASK_N
+                                                       : GEMM_NARROW_N;
 }
 
 /* Chooses sizes so that all tasks have about the same work, and threads finish together. On one thread, a task computes
@@ -260,10 +271,7 @@ static gemm_sizes gemm_choose_sizes(const gemm *g, int64_t threads) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of about equal depth */
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_TASK_NC, 1 << 30, 0};
     int is_cached = threads <= 1 && g->m * depth <= GEMM_ONE_TASK_A, is_long = gemm_has_long_panels(depth);
-    int64_t narrow = is_cached ? GEMM_NARROW_ONE_TASK_N : GEMM_NARROW_N;
-    if (threads <= 1 && is_long && gemm_fits_in_place(g, depth)) {
-        narrow = GEMM_NARROW_LONG_N;
-    }
+    int64_t narrow = gemm_narrow(g, depth, threads, is_cached);
     sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
     if (is_long) {

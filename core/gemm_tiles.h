@@ -20,8 +20,9 @@
  *     162, 152, 154 and 161. Without prefetching B, it was 155, 152, 152 and 158.
  *   - If the first tile copies a panel of B instead of a loop before it, 128 x 128 gains 5 %. Reading A in place gains
  *     3 % for 256 x 256 (on the EPYC, too), 6 % for 384 x 384, 3 % for 512 x 512, and loses 4 % for 900 x 900. For
- *     2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of the caches; on the EPYC, whose L1 has 8
- *     ways, rows 4 KB apart already lose 5 %. Transposing A by whole registers gains nothing.
+ *     2048 x 512 it loses 10 %, because rows of A 8 KB apart share sets of the caches. On the EPYC, whose L1 has 8
+ *     ways, rows 4 or 8 KB apart lose 5 to 14 % with 64 to 256 columns and gain 3 to 10 % with 16 or 32; avx2, with 6
+ *     rows, gains up to 160 columns. Transposing A by whole registers gains nothing.
  *   - If a neighbor keeps the other hyperthread of the core busy, instructions limit the micro-kernel. For panels in L1
  *     and L2, it then reaches 138 if all rows are broadcast to registers, 144, 149, 152 and 146 if 9, 6, 3 and none of
  *     12 are, and 3 more if 4 steps are unrolled; without a neighbor, 178 in all cases. Products gain 7 to 17 %, and
@@ -60,9 +61,9 @@ enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 1 };
 enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1 };
 #endif
 
-/* Packing A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is
- * one task, or at most NARROW_LONG_N and its only task keeps a panel of A in L1. Pages download the code for
- * WebAssembly, so it has no function that copies panels of B. */
+/* If a panel of A in place stays in L1, packing A does not pay if C has at most NARROW_N columns, or if it has at most
+ * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N and panels of B are long. Pages download the
+ * code for WebAssembly, so it has no function that copies panels of B. */
 #if defined __wasm__
 enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
 #else
@@ -79,6 +80,7 @@ enum {
     GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
     /* Whether panels of B that tasks share can be larger than that. A task that shares them has over MC / 2 rows. */
     GEMM_HAS_LARGE_TASKS = GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
+    GEMM_L1_WAYS = 8,        /* lines per set of L1, in the smallest that have been measured */
     GEMM_L1_PANEL = 1 << 12, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
     GEMM_HAS_LONG_PANELS = GEMM_NR * GEMM_KC > GEMM_L1_PANEL,
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
