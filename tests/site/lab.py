@@ -19,16 +19,17 @@ RESTORED = """async () => {
     await window.jupyterapp.restored;
 }"""
 # Opens a notebook of the site or of the browser's storage. Waits for its kernel, and until the lab knows the kernel's
-# name and language, which it writes to the notebook's metadata
+# name and language, which it writes to the notebook's metadata.
 OPEN = """async (path) => {
     const { commands } = window.jupyterapp;
     const panel = await commands.execute("docmanager:open", { path, factory: "Notebook" });
+    window.openedPanel = panel;
     await panel.context.ready;
     await panel.sessionContext.ready;
     const { kernel } = panel.sessionContext.session;
     await Promise.all([kernel.info, kernel.spec]);
 }"""
-IS_CHANGED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
+IS_CHANGED = "() => window.openedPanel.context.model.dirty"
 SAVE = """async ([path, sources]) => {
     const cells = sources.map((source, number) => (
         { cell_type: "code", id: `cell-${number}`, metadata: {}, outputs: [], execution_count: null, source }
@@ -37,10 +38,15 @@ SAVE = """async ([path, sources]) => {
     const content = { nbformat: 4, nbformat_minor: 5, metadata: { kernelspec }, cells };
     await window.jupyterapp.serviceManager.contents.save(path, { type: "notebook", format: "json", content });
 }"""
-# Runs all cells; the lab stops at the first one with an error. Then waits until the kernel has nothing left to do.
+# Runs all cells of the opened notebook, which must be in front: on a busy machine, the lab's launcher may open after
+# it. The lab stops at the first cell with an error. Then waits until the kernel has nothing left to do.
 RUN = """async () => {
     const { commands, shell } = window.jupyterapp;
-    const panel = shell.currentWidget;
+    const panel = window.openedPanel;
+    while (shell.currentWidget !== panel) {
+        shell.activateById(panel.id);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     await commands.execute("notebook:run-all-cells");
     const { kernel } = panel.sessionContext.session;
     while (kernel.status !== "idle") {
