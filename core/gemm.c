@@ -33,8 +33,8 @@ typedef struct gemm_part {
  * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels, because each
  * index of k may lie on its own page of memory, and packing a single panel would read only one or two cache lines of
  * each page. Otherwise, the share is a range of whole panels. */
-INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
-                           int64_t depth, int64_t task, int64_t tasks) {
+INLINE void gemm_pack_part(float *to, int width, gemm_panel_packer *pack, const char *from, int64_t across,
+                           int64_t along, int64_t extent, int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
     int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
@@ -45,8 +45,8 @@ INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t acros
     int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_KC : depth;
     for (; p < end_p; p += run) {
         for (int64_t panel = first_panel; panel < end_panel; panel++) {
-            gemm_pack(to + (panel * depth + p) * width, width, from + panel * width * across + p * along, across, along,
-                      min_int64(extent - panel * width, width), min_int64(end_p - p, run));
+            pack(to + (panel * depth + p) * width, from + panel * width * across + p * along, across, along,
+                 min_int64(extent - panel * width, width), min_int64(end_p - p, run));
         }
     }
 }
@@ -56,11 +56,13 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     const gemm_part *part = argument;
     const gemm *g = part->g;
     int64_t tasks = part->pack_tasks;
-    gemm_pack_part(part->a, GEMM_MR, g->a + (part->i + part->unpacked_rows) * g->a_row + part->p * g->a_column,
-                   g->a_row, g->a_column, part->rows - part->unpacked_rows, part->depth, task, tasks);
+    const char *a = g->a + (part->i + part->unpacked_rows) * g->a_row + part->p * g->a_column;
+    gemm_pack_part(part->a, GEMM_MR, gemm_pack_a_panel, a, g->a_row, g->a_column, part->rows - part->unpacked_rows,
+                   part->depth, task, tasks);
     if (!g->pack_b && part->b_panels) {
-        gemm_pack_part(part->b, GEMM_NR, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
-                       part->columns, part->depth, task, tasks);
+        const char *b = g->b + part->p * g->b_row + part->j * g->b_column;
+        gemm_pack_part(part->b, GEMM_NR, gemm_pack_b_panel, b, g->b_column, g->b_row, part->columns, part->depth, task,
+                       tasks);
     }
     for (int64_t panel = task * part->b_panels / tasks; g->pack_b && panel < (task + 1) * part->b_panels / tasks;
          panel++) {

@@ -25,6 +25,16 @@ INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int 
     }
 }
 
+INLINE void gemm_set_zeros(float *to, int64_t count) {
+    int64_t i = 0;
+    for (; i + VF32_LANES <= count; i += VF32_LANES) {
+        vf32_store(to + i, vf32_set(0));
+    }
+    for (; i < count; i++) {
+        to[i] = 0;
+    }
+}
+
 /* to[p * width + w] = from[p * along + w * across] for w < count, and 0 for count <= w < width. `along` and `across`
  * are in bytes. */
 INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
@@ -34,6 +44,21 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
         PATH("gemm_pack: contiguous rows");
         for (int64_t p = 0; p < depth; p++) {
             __builtin_memcpy(to + p * width, from + p * along, (size_t)width * sizeof *to);
+        }
+        return;
+    }
+    if (count < width) { /* zeros for the whole panel take fewer stores than zeros after each of its short rows */
+        PATH("gemm_pack: pads with zeros");
+        gemm_set_zeros(to, depth * width);
+    }
+    if (across == sizeof(float) && width % VF32_LANES == 0) {
+        PATH("gemm_pack: parts of contiguous rows");
+        for (int64_t p = 0; p < depth; p++) {
+            for (w = 0; w < count; w += VF32_LANES) {
+                const float *row = (const float *)(from + p * along) + w;
+                int n = (int)min_int64(count - w, VF32_LANES);
+                vf32_store(to + p * width + w, vf32_load_partial(row, n, vf32_set(0)));
+            }
         }
         return;
     }
@@ -54,18 +79,16 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
     }
     PATH_IF(VF32_LANES > 1 && w < count && w > 0, "gemm_pack: elements after transposed blocks");
     PATH_IF(w < count && w == 0, "gemm_pack: all elements one by one");
-    PATH_IF(count < width, "gemm_pack: pads with zeros");
     for (; w < count; w++) {
         for (int64_t p = 0; p < depth; p++) {
             to[p * width + w] = gemm_float(from + p * along + w * across);
         }
     }
-    for (; w < width; w++) {
-        for (int64_t p = 0; p < depth; p++) {
-            to[p * width + w] = 0;
-        }
-    }
 }
+
+/* Packs `count` rows or columns of an operand to one panel, like gemm_pack(). */
+typedef void gemm_panel_packer(float *to, const char *from, int64_t across, int64_t along, int64_t count,
+                               int64_t depth);
 
 static void gemm_pack_a_panel(float *to, const char *from, int64_t across, int64_t along, int64_t count,
                               int64_t depth) {
