@@ -30,7 +30,7 @@ static int gemm_is_grid(const lw_context *context, const gemm *g) {
 }
 
 /* Returns where block `index` of `blocks` begins. Blocks have whole tiles, except for the last one: tiles of fewer than
- * GEMM_MR rows take up to twice as long per row. */
+ * GEMM_MR rows take up to a fifth longer per row. */
 static int64_t grid_start(int64_t extent, int64_t unit, int64_t index, int64_t blocks) {
     return min_int64(index * divide_up(extent, unit) / blocks * unit, extent);
 }
