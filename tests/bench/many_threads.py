@@ -4,7 +4,8 @@ Each row is a call on a number of threads, next to PyTorch on as many, in one pr
 than processors with as many. Rounds alternate between the two.
 A round begins with a pause, because the threads of PyTorch's pool spin for some milliseconds after a call and would
 take processors away from ours, and with a few calls that are not timed. Rows show medians, because minima would hide
-what a caller notices on many threads: calls that wait for a thread.
+what a caller notices on many threads: calls that wait for a thread. Each row takes some seconds: on a virtual machine,
+how fast a processor is changes within a second, so the medians of rounds that take one second in all depend on chance.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ OURS, THEIRS, FEWER = "lanewise", "torch", "as many threads as cores"
 NUMBERS = (1, 2, 4, 8, 16)
 MANY = 32
 PAUSE_SECONDS = 0.03
+ROW_SECONDS = 6  # at least
 UNTIMED, TIMED = 5, 20  # calls of a round
 
 # Names, work and how many times as fast as PyTorch each row aims to be; every firm goal is to be as fast.
@@ -110,10 +112,11 @@ def _row(goal: Goal, number: int, rounds: int, absent: Mapping[str, str]) -> Row
 
 
 def _in_turn(contestants: Sequence[Contestant], rounds: int) -> list[list[int]]:
-    """Returns the nanoseconds of every timed call of each contestant."""
+    """Returns the nanoseconds of every timed call of each contestant, in at least `rounds` rounds."""
     loops: list[Callable[[], object]] = [partial(each.loop(keep=False), 1) for each in contestants]
     times: list[list[int]] = [[] for _ in contestants]
-    for _ in range(rounds):
+    end = time.perf_counter() + ROW_SECONDS
+    while len(times[-1]) < rounds * TIMED or time.perf_counter() < end:
         for contestant, loop, taken in zip(contestants, loops, times, strict=True):
             time.sleep(PAUSE_SECONDS)
             with contestant.context():

@@ -12,8 +12,15 @@ from tests.bench.command import main
 from tests.bench.goals import Measured, Steady
 
 
-def test_the_rows_are_measured(capsys, monkeypatch):
+@pytest.fixture
+def in_no_time(monkeypatch):
+    """Lets rounds follow each other, and no row have more than it has to."""
     monkeypatch.setattr(many_threads, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(many_threads, "ROW_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("in_no_time")
+def test_the_rows_are_measured(capsys):
     before = lw.get_num_threads()
     assert main(["--goals", "threads 1: exp", "threads 1: sum", "--repeats", "2", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["goals"]
@@ -24,8 +31,8 @@ def test_the_rows_are_measured(capsys, monkeypatch):
     assert lw.get_num_threads() == before
 
 
-def test_more_threads_than_cores_are_compared_with_as_many(capsys, monkeypatch):
-    monkeypatch.setattr(many_threads, "PAUSE_SECONDS", 0.0)
+@pytest.mark.usefixtures("in_no_time")
+def test_more_threads_than_cores_are_compared_with_as_many(capsys):
     assert main(["--goals", many_threads.CROWDED.name, "--repeats", "2", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["goals"]
     times = row["details"]["times_ns"]
@@ -33,6 +40,15 @@ def test_more_threads_than_cores_are_compared_with_as_many(capsys, monkeypatch):
         (many_threads.OURS, many_threads.FEWER), 2 * many_threads.TIMED
     )
     assert row["firm_met"] in (False, True) and not row["details"]["wrong"]
+
+
+def test_a_row_takes_at_least_some_time(capsys, monkeypatch):
+    now = iter(range(1000))  # one second from one round to the next; the clock is not read before the first
+    monkeypatch.setattr(many_threads, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("time.perf_counter", lambda: next(now))
+    assert main(["--goals", "threads 1: sum", "--repeats", "1", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["goals"]
+    assert len(row["details"]["times_ns"]["lanewise"]) == many_threads.ROW_SECONDS * many_threads.TIMED
 
 
 def test_only_as_many_threads_as_cores(capsys, monkeypatch):
