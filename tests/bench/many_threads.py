@@ -35,15 +35,16 @@ PAUSE_SECONDS = 0.03
 ROW_SECONDS = 6  # at least
 UNTIMED, TIMED = 5, 20  # calls of a round
 
-# Names, work and how many times as fast as PyTorch each row aims to be; every firm goal is to be as fast.
-WORKS: Sequence[tuple[str, Work, float]] = (
-    ("matmul 256", Work("matmul", (256,)), 1.3),
-    ("matmul 512", Work("matmul", (512,)), 1.3),
-    ("matmul 1024", Work("matmul", (1024,)), 1.3),
-    ("exp 256K", Work("exp", (1 << 18,)), 1.1),
-    ("add 1M", Work("add", (1 << 20,)), 1.1),
-    ("sum 1M", Work("sum", (1 << 20,)), 1.3),
-    ("conv2d 3x3, 8 x 64 x 56 x 56", Work("conv2d", (8, 64, 56, 56)), 1.3),
+# Names, work and how many times as fast as PyTorch each row has to be on one thread, and aims to be on any number. On
+# several threads, it has to be as fast; on one, the same goals hold as in cpu/table.py.
+WORKS: Sequence[tuple[str, Work, float, float]] = (
+    ("matmul 256", Work("matmul", (256,)), 0.93, 1.3),
+    ("matmul 512", Work("matmul", (512,)), 0.93, 1.3),
+    ("matmul 1024", Work("matmul", (1024,)), 0.93, 1.3),
+    ("exp 256K", Work("exp", (1 << 18,)), 1, 1.1),
+    ("add 1M", Work("add", (1 << 20,)), 0.95, 1.1),
+    ("sum 1M", Work("sum", (1 << 20,)), 1, 1.3),
+    ("conv2d 3x3, 8 x 64 x 56 x 56", Work("conv2d", (8, 64, 56, 56)), 1, 1.3),
 )
 CROWDED = Goal(f"threads {MANY}: matmul 512", MICROSECONDS, (Against((FEWER,), 1 / 1.5),), (), Work("matmul", (512,)))
 
@@ -54,11 +55,11 @@ def goals_of(number: int) -> list[Goal]:
         Goal(
             f"threads {number}: {name}",
             MICROSECONDS,
-            (Against((THEIRS,), 1), Steady(THEIRS)),
+            (Against((THEIRS,), alone if number == 1 else 1), Steady(THEIRS)),
             (Against((THEIRS,), aim), Steady(THEIRS)),
             work,
         )
-        for name, work, aim in WORKS
+        for name, work, alone, aim in WORKS
     ]
 
 
