@@ -282,11 +282,12 @@
 
         let heap; // Pyodide's memory
         let call = 0;
+        let isAwaited = false; // whether its caller has not yet seen how it ended
         let progress; // of the call when it was last seen to advance, and the time of that
         let since;
 
-        // Copies a call to the shared memory and begins it. Returns false if the memory is too small, or if a call that
-        // was interrupted has not ended.
+        // Copies a call to the shared memory and begins it. Returns false if the memory is too small, or if it still
+        // has the previous call, which has not ended, or whose caller waits for another task of Python.
         function begin(words) {
             const places = [];
             let top = first;
@@ -294,7 +295,7 @@
                 places.push(top + (words[BEGINS + i] % 64)); // the same alignment
                 top = align(places[i] + words[BYTES + i]);
             }
-            if (load(DONE) !== call || !reserve(top)) {
+            if (isAwaited || load(DONE) !== call || !reserve(top)) {
                 return false;
             }
             const shared = new Uint8Array(memory.buffer);
@@ -314,18 +315,20 @@
             store(TOP, top);
             since = performance.now();
             call = (call + 1) | 0;
+            isAwaited = true;
             store(CALL, call);
             notify(CALL);
             notify(RUN); // helpers spin until the leader has tasks; woken by it, they might wait for its processor
             return true;
         }
 
-        // Returns how the call is doing. When it has ended, copies the result back.
+        // Returns RUNNING, FINISHED, SERIAL or LOST. When the call has ended, copies the result back.
         function look(words) {
             if (pool.lost) {
                 return LOST;
             }
             if (load(DONE) === call) {
+                isAwaited = false;
                 if (load(STATUS) !== OK) {
                     return SERIAL;
                 }
@@ -361,7 +364,10 @@
             return look(words);
         };
         pool.wait = () => Promise.resolve(Atomics.waitAsync(control, DONE, call - 1, SLICE_MILLISECONDS).value);
-        pool.cancel = () => Atomics.compareExchange(control, STATUS, OK, INTERRUPTED);
+        pool.cancel = () => {
+            isAwaited = false;
+            Atomics.compareExchange(control, STATUS, OK, INTERRUPTED);
+        };
         return pool;
     }
 

@@ -120,7 +120,7 @@ async def results() -> dict[str, Any]:
     found["growth"] = await growth()
     found["too large"] = await too_large()
     found["interrupted"] = await interrupted()
-    found["other task"] = await other_task()
+    found["other task"] = [await other_task(is_late=late) for late in (False, True)]
     found["lost"] = [await lost(during_call=False), await lost(during_call=True)]
     lw.set_num_threads(1)
     found["ended"] = lw.get_num_threads()
@@ -189,14 +189,25 @@ async def interrupted() -> list[Any]:
     return found
 
 
-async def other_task() -> bool:
-    """A task that multiplies while Python is suspended in another call."""
+# Waits until DONE of workers.js is CALL: until the workers have nothing to do.
+WAIT_FOR_WORKERS = run_js("""(memory) => {
+    const control = new Int32Array(memory.buffer);
+    const end = performance.now() + 10000;
+    while (Atomics.load(control, 16) !== Atomics.load(control, 0) && performance.now() < end);
+}""")
+
+
+async def other_task(*, is_late: bool) -> bool:
+    """A task that multiplies while Python is suspended in another call, which has ended by then if the task is late."""
     a, b = numbers(1200, 1200), numbers(300, 300)
     lw.set_num_threads(1)
     expected = [bits(a @ a), bits(b @ b)]
     await start(2)
+    memory = workers._pool.memory
 
     async def other() -> bytes:
+        if is_late:
+            WAIT_FOR_WORKERS(memory)
         return bits(b @ b)
 
     task = asyncio.ensure_future(other())
