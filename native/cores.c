@@ -56,9 +56,9 @@ static void read_numbers(const char *root, const char *folder, const char *group
     fclose(file);
 }
 
-/* Returns the limit of one control group in processors, rounded up; 0 if the group has no limit, or one that is larger
- * than any machine. */
-static int group_limit(const char *root, const char *group, int is_unified) {
+/* Returns the limit of one control group in processors; 0 if the group has no limit, or one that is larger than any
+ * machine. */
+static double group_limit(const char *root, const char *group, int is_unified) {
     long long quota = 0, period = 0, unused = 0;
     if (is_unified) {
         read_numbers(root, "", group, "cpu.max", &quota, &period);
@@ -66,16 +66,16 @@ static int group_limit(const char *root, const char *group, int is_unified) {
         read_numbers(root, "/cpu", group, "cpu.cfs_quota_us", &quota, &unused);
         read_numbers(root, "/cpu", group, "cpu.cfs_period_us", &period, &unused);
     }
-    return quota > 0 && period > 0 && quota / period < MAX_PROCESSORS ? (int)((quota + period - 1) / period) : 0;
+    return quota > 0 && period > 0 && quota / period < MAX_PROCESSORS ? (double)quota / (double)period : 0;
 }
 
-static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
+static double smaller_limit(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
 
 /* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of cgroup v2
  * names no controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy. In a
  * container, the path may be the one that the group has on the host. Then none of the visited folders exists except
  * the root, which is the container's own group. */
-static int line_limit(const char *root, const char *line) {
+static double line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
     if (!path || path[1] != '/') {
@@ -83,7 +83,8 @@ static int line_limit(const char *root, const char *line) {
     }
     snprintf(controllers, sizeof controllers, ",%.*s,", (int)(path - names - 1), names + 1);
     snprintf(group, sizeof group, "%s", path + 1);
-    int is_unified = path == names + 1, limit = 0;
+    double limit = 0;
+    int is_unified = path == names + 1;
     if (!is_unified && !strstr(controllers, ",cpu,")) {
         return 0;
     }
@@ -94,11 +95,11 @@ static int line_limit(const char *root, const char *line) {
     return limit;
 }
 
-int lw_control_group_cores(const char *root) {
+double lw_control_group_cores(const char *root) {
     char line[PATH_BYTES];
     snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
     FILE *file = fopen(line, "r");
-    int limit = 0;
+    double limit = 0;
     while (file && fgets(line, sizeof line, file)) {
         limit = smaller_limit(limit, line_limit(root, line));
     }
@@ -108,15 +109,16 @@ int lw_control_group_cores(const char *root) {
     return limit;
 }
 
+int lw_limit_cores(int cores, double limit, int *has_quota) {
+    *has_quota = limit > 0 && limit < cores;
+    return *has_quota ? (int)limit + ((int)limit < limit) : cores;
+}
+
 static int affinity(void) {
     cpu_set_t set[MAX_PROCESSORS / CPU_SETSIZE];
     return sched_getaffinity(0, sizeof set, set) == 0 ? CPU_COUNT_S(sizeof set, set) : 1;
 }
 
-int lw_usable_cores(int *has_quota) {
-    int cores = affinity(), limit = lw_control_group_cores("");
-    *has_quota = limit > 0 && limit < cores;
-    return smaller_limit(cores, limit);
-}
+int lw_usable_cores(int *has_quota) { return lw_limit_cores(affinity(), lw_control_group_cores(""), has_quota); }
 
 #endif

@@ -7,7 +7,11 @@
 int lw_usable_cores(int *has_quota);
 
 #if defined(__linux__)
-/* Returns how many processors the CPU limits of this process's control groups are worth, rounded up; 0 if there is no
- * limit. Reads files under `root`, which is "" except in tests. */
-int lw_control_group_cores(const char *root);
+/* Returns how many processors the CPU limits of this process's control groups are worth; 0 if there is no limit. Reads
+ * files under `root`, which is "" except in tests. */
+double lw_control_group_cores(const char *root);
+
+/* Returns the smaller of two numbers of processors, rounded up; `limit` is 0 if there is none. Stores in `has_quota`
+ * whether it is `limit`. */
+int lw_limit_cores(int cores, double limit, int *has_quota);
 #endif

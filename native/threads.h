@@ -8,9 +8,9 @@ enum { LW_MAX_THREADS = 1024, LW_MAX_SPIN = 1000000 };
 
 /* Returns how many threads may work on one call, including the calling one. The default is lw_cores(). */
 int lw_threads(void);
-void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
+void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; surplus workers end after the job that they work on */
 
-/* Returns lw_usable_cores() as of the first use, or of the last call of lw_set_threads() since. */
+/* Returns lw_usable_cores(), which is read at the first call and by each lw_set_threads(). */
 int lw_cores(void);
 
 /* Sets how many microseconds threads spin before they sleep: from 0 to LW_MAX_SPIN, 50 by default. */

@@ -3,6 +3,7 @@ without ThreadSanitizer, and runs it."""
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import sys
@@ -84,8 +85,9 @@ GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
     "nothing there": ({}, 0),
     "version 2": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2),
-    "a fraction": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "50000 100000\n"}, 1),
-    "rounded up": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "250000 100000\n"}, 3),
+    "less than one": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "50000 100000\n"}, 0.5),
+    "a fraction": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "250000 100000\n"}, 2.5),
+    "almost all": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "350000 100000\n"}, 3.5),
     "the tightest of those around": (
         {
             "proc/self/cgroup": "0::/slice/unit\n",
@@ -108,7 +110,7 @@ GROUPS = {
             "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "150000\n",
             "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
         },
-        2,
+        1.5,
     ),
     "version 1 without a quota": (
         {"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"},
@@ -149,16 +151,16 @@ GROUPS = {
         for text, expected in {
             "0 100000": 0,
             "-1 100000": 0,
-            "1 100000": 1,
+            "1 100000": 0.00001,
             "100000 100000": 1,
-            "100001 100000": 2,
+            "100001 100000": 1.00001,
             "100000 0": 0,
             "100000 -1": 0,
             "3 1": 3,
             "100000": 0,
             "3": 0,
             "1638300000 100000": 16383,  # 2^14 periods or more set no limit, because no machine has that many cores
-            "1638399999 100000": 16384,
+            "1638399999 100000": 16383.99999,
             "1638400000 100000": 0,
             "9000000000000000 100000": 0,
             "": 0,
@@ -175,4 +177,7 @@ def test_control_groups(program: Path, tmp_path: Path, case: str) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     done = subprocess.run([program, "cores", tmp_path], capture_output=True, text=True, check=True)
-    assert int(done.stdout) == expected
+    limit, cores, has_quota = done.stdout.split()
+    assert float(limit) == expected
+    assert int(cores) == (min(4, math.ceil(expected)) if expected else 4)
+    assert bool(int(has_quota)) == (0 < expected < 4)
