@@ -142,9 +142,9 @@ static void *keep_busy(void *unused) {
     return unused;
 }
 
-/* A worker that is woken runs beside the caller, also while other threads keep all processors busy. In one round of
- * these, the system may still move one to the other. The worker's mask stays what the process's is, or what somebody
- * sets while it sleeps. */
+/* A worker that is woken runs beside the caller, also while other threads keep all processors busy. The system may
+ * still move one to the other's processor, in up to a quarter of the rounds. The worker's mask stays what the process's
+ * is, or what somebody sets while it sleeps. */
 void test_apart(void) {
     const cpu_set_t whole = mask_of(0), one = only(lowest(&whole));
     int processors = CPU_COUNT(&whole);

@@ -307,6 +307,16 @@ void test_no_spin(void) {
     hold_meeting(4);
     await_sleep();
     free(b);
+    int asleep = 0; /* after a millisecond, in one of many tries: the worker may be late to fall asleep */
+    for (int turn = 0; turn < 100 && !asleep; turn++) {
+        lw_set_spin(LW_MAX_SPIN);
+        hold_meeting(2);
+        lw_set_spin(0);
+        hold_meeting(2);
+        usleep(1000);
+        asleep = lw_ready_workers() == 0;
+    }
+    CHECK(asleep);
 }
 
 /* Kernels use up to 100 KB of stack; a worker has room for ten times that. */
