@@ -162,7 +162,12 @@ def calibrate(arguments: Sequence[str]) -> int:
         print(f"times, relative to the fastest backend of each kind\n{calibration}\n")
         print(f"AUTO chooses {calibration.reason()}.")
         if prices := calibration.waking:
-            print(f"{prices.ready / 1e3:.1f} us of work pay for a thread, {prices.sleeping / 1e3:.0f} us if it sleeps.")
+            ready, in_a_series, sleeping = (price / 1e3 for price in prices)
+            print(
+                f"{ready:.1f} us of work pay for a thread, {in_a_series:.0f} in a series, {sleeping:.0f} if it sleeps."
+            )
+        else:
+            print("Which work pays for a thread was not measured, because calls use one thread.")
         if moved := promotion.summary():
             print(f"{moved}.")
         if calibration.path:

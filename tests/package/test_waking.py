@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, calibration, selection, timing, waking
-from lanewise.calibration import WakingTimes
+from lanewise import _ext, calibration, cli, selection, timing, tuning, waking
+from lanewise.calibration import KINDS, WakingTimes
 
 pytestmark = pytest.mark.host  # only backends of the CPU have threads
 
@@ -79,6 +79,23 @@ def test_a_real_measurement(monkeypatch):
     found = waking.measured(BEST)
     assert waking.LEAST_READY <= found.ready <= found.in_a_series <= found.sleeping
     assert _ext.set_waking() == (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("prices", "line"),
+    [
+        (
+            WakingTimes(2500.0, 8000.0, 40000.0),
+            "2.5 us of work pay for a thread, 8 in a series, 40 if it sleeps.",
+        ),
+        (None, "Which work pays for a thread was not measured, because calls use one thread."),
+    ],
+)
+def test_the_command_says_what_pays_for_a_thread(monkeypatch, capsys, prices, line):
+    monkeypatch.setattr(tuning, "_sampled", lambda backends: {kind: [dict.fromkeys(backends, 1.0)] for kind in KINDS})
+    monkeypatch.setattr(waking, "measured", lambda backend: prices)
+    assert cli.main(["calibrate", "--no-save"]) == 0
+    assert line in capsys.readouterr().out.splitlines()
 
 
 def test_prices_are_those_of_the_calibration_in_use():
