@@ -1,5 +1,5 @@
-/* Matrix products on several threads that do not wait for each other: C is divided into a grid of blocks, and each task
- * packs what its block needs, although other tasks pack some of the same panels.
+/* Matrix products on several threads without barriers: C is divided into a grid of blocks, and each task packs what its
+ * block needs, although other tasks pack some of the same panels.
  *
  * Tasks that share panels pack less, as in gemm_packed(). But they need two jobs for each block of k, and read most
  * panels from the cache of another core, which packed them. Here, each core reads only the operands, which stay in its
@@ -8,8 +8,8 @@
 #pragma once
 
 enum {
-    GRID_MANY_THREADS = 4,   /* with so many, it is likely that some thread is slower than the others */
-    GRID_MAX_WORK = 1 << 24, /* multiply-adds per thread, for each thread; see gemm_is_grid() */
+    GRID_MANY_THREADS = 4,   /* from this many on, it is likely that some thread is slower than the others */
+    GRID_MAX_WORK = 1 << 24, /* n threads use the grid for up to n^2 times this many multiply-adds */
     GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
     GRID_MAX_BLOCKS = 8      /* per thread, if there are many threads */
 };
@@ -21,7 +21,7 @@ typedef struct grid {
 } grid;
 
 /* Returns whether C should be divided into a grid: it has a tile for each thread, and gemm_packed() would be slower.
- * The more threads wait for each other there, the larger the products, per thread, for which this is so. */
+ * Its barriers cost more with more threads, so the most work per thread grows with their number. */
 static int gemm_is_grid(const lw_context *context, const gemm *g) {
     double work = gemm_work(g), threads = (double)context->threads;
     double most = threads * GRID_MAX_WORK * (threads > GRID_MANY_THREADS ? threads : GRID_MANY_THREADS);
@@ -82,8 +82,8 @@ static void grid_choose(grid *grid, int64_t threads) {
     }
 }
 
-/* Computes a block. Allocates its scratch memory, because a thread that allocates the same size for its next block gets
- * the memory that is in its cache. */
+/* Computes a block. Allocates scratch memory for each block: a thread usually gets back the memory that it has just
+ * released, which is still in its cache. */
 static lw_status grid_task(lw_context *context, int64_t task, const void *argument) {
     gemm block = grid_block(argument, task);
     PATH_IF(task > 0, "gemm: grid");

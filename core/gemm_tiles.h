@@ -62,8 +62,8 @@ enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1 };
 #endif
 
 /* If a panel of A in place stays in L1, packing A does not pay if C has at most NARROW_N columns, or if it has at most
- * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N and panels of B are long. Pages download the
- * code for WebAssembly, so it has no function that copies panels of B. */
+ * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N on one thread, if panels of B are long. Pages
+ * download the code for WebAssembly, so it has no function that copies panels of B. */
 #if defined __wasm__
 enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
 #else
@@ -72,8 +72,8 @@ enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256, GEM
 
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
-    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 3 MB of L3 */
-    GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 6 MB of L3 */
+    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
+    GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
     GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
     GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
     GEMM_ONE_TASK_A = 1 << 16,                   /* floats of A that stay in L2 while one task multiplies them */
@@ -86,7 +86,7 @@ enum {
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
     GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
-    GEMM_BROADCAST_ROWS = 4, /* with embedded broadcasts, one of so many rows of A still takes a register */
+    GEMM_BROADCAST_ROWS = 4, /* with embedded broadcasts, one row of A in this many still takes a register */
     GEMM_MASKS = 49,    /* masks of rows in place: one for each tap of a convolution with a kernel of up to 7 x 7 */
     GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */
     GEMM_STACK_KC = 128 /* KC of panels on the stack, used if there is no scratch memory */

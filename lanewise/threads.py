@@ -103,7 +103,10 @@ def _set(number: int | str) -> None:
 
             workers.close()
     elif number != get_num_threads():
-        raise ArgumentError(f"expected 1 thread in WebAssembly, got {describe(number)}; await lw.init_threads(n) first")
+        raise ArgumentError(
+            f"expected 1 thread or as many as there are ({get_num_threads()}), got {describe(number)}; "
+            "await lw.init_threads(n) to have n"
+        )
 
 
 def _set_spin(microseconds: int | str) -> None:

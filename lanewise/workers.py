@@ -30,10 +30,10 @@ _pool: Any = None
 
 
 def start(count: int) -> Coroutine[Any, Any, None]:
-    """Ends the workers that run. Returns what starts others. Raises BackendError where that is not possible."""
+    """Ends running workers. Returns a coroutine that starts others. Raises BackendError where that is not possible."""
     close()
     if not hasattr(js, "Worker"):
-        raise BackendError("expected a browser, got a JavaScript without web workers; leave this call out")
+        raise BackendError("expected a browser, got a JavaScript runtime without web workers; remove this call")
     if not getattr(js, "crossOriginIsolated", False):
         raise BackendError(
             "expected a page that is cross-origin isolated, got one that cannot share memory; serve it with the "

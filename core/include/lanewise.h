@@ -62,10 +62,9 @@ typedef lw_status lw_task(lw_context *context, int64_t index, const void *argume
  * calling thread; without `allocate`, scratch memory is not available. */
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
-     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task may
-     * get a different context from the caller's, and its `run` may be NULL. Tasks may allocate and release on any
-     * thread. A kernel with long serial work calls `run` for one piece after another, so that the host can interrupt
-     * it. */
+     * LW_OK or the user interrupts, and returns LW_INTERRUPTED or the status of a task that failed. A task may get a
+     * different context from the caller's, and its `run` may be NULL. Tasks may allocate and release on any thread. A
+     * kernel with long serial work divides it among several calls of `run`, so that the host can interrupt it. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* returns memory aligned to 64 bytes, or NULL */
     void (*release)(lw_context *context, void *memory);

@@ -109,7 +109,8 @@ static void end_call(double nanoseconds) {
     }
 }
 
-/* Returns how many threads share a call. In a series, a call may wake three times as many threads as are ready. */
+/* Returns how many threads share a call. READY's price gives it at most four times as many as are awake, with the
+ * caller; those that have to be woken will be ready for the next call. */
 static int threads_for(double nanoseconds) {
     if (!is_long_enough(nanoseconds)) {
         return 1;

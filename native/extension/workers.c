@@ -14,7 +14,7 @@
  * (AMD EPYC, 2 cores, Chromium, 2026-11). */
 static const double NANOSECONDS_FOR_WORKERS = 106000, NANOSECONDS_PER_COPIED_BYTE = 0.034;
 
-/* Without progress for so long, workers count as lost. */
+/* Without progress for this long, workers count as lost. */
 enum { PATIENCE_MILLISECONDS = 5000 };
 static const double PATIENCE_PER_NANOSECOND = 3e-5;
 

@@ -1,11 +1,11 @@
 """The performance goals on many threads: `python -m tests.bench --goals threads`.
 
-Each row is a call on a number of threads, next to PyTorch on as many, in one process; the last compares more threads
-than processors with as many. Rounds alternate between the two.
+Each row is a call on a number of threads, next to PyTorch on as many, in one process; the last compares 32 threads
+with one per processor. Rounds alternate between the two.
 A round begins with a pause, because the threads of PyTorch's pool spin for some milliseconds after a call and would
 take processors away from ours, and with a few calls that are not timed. Rows show medians, because minima would hide
 what a caller notices on many threads: calls that wait for a thread. Each row takes some seconds: on a virtual machine,
-how fast a processor is changes within a second, so the medians of rounds that take one second in all depend on chance.
+the speed of processors varies within a second, so medians of measurements that take one second depend on chance.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PAUSE_SECONDS = 0.03
 ROW_SECONDS = 6  # at least
 UNTIMED, TIMED = 5, 20  # calls of a round
 
-# Names, work and how many times as fast as PyTorch each row has to be on one thread, and aims to be on any number. On
-# several threads, it has to be as fast; on one, the same goals hold as in cpu/table.py.
+# Names, work, and two factors: how many times as fast as PyTorch a row must be on one thread, as in cpu/table.py, and
+# how many times as fast it should be on any number of threads. On several threads, it must be as fast.
 WORKS: Sequence[tuple[str, Work, float, float]] = (
     ("matmul 256", Work("matmul", (256,)), 0.93, 1.3),
     ("matmul 512", Work("matmul", (512,)), 0.93, 1.3),

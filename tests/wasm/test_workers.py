@@ -48,7 +48,8 @@ def test_bits_are_those_of_one_thread(results: Results) -> None:
 def test_numbers_of_threads_are_checked(results: Results) -> None:
     assert results["kept"] == "accepted"
     assert results["refused"] == (
-        "ArgumentError: set_num_threads: expected 1 thread in WebAssembly, got 2; await lw.init_threads(n) first"
+        "ArgumentError: set_num_threads: expected 1 thread or as many as there are (3), got 2; "
+        "await lw.init_threads(n) to have n"
     )
     counts = [f"ArgumentError: init_threads: expected a number of threads from 1 to 64, got {n}" for n in (0, -1, 65)]
     assert results["bad"][:3] == counts
@@ -101,7 +102,7 @@ def test_node_says_so(wheel: Path) -> None:
     engine = engines.NodeEngine(pyodide_runner.require_node(), engines.distribution(NEWEST), NEWEST, wheel)
     found = engine.run(PROGRAMS / "workers_refused.py")
     assert found["error"] == (
-        "init_threads: expected a browser, got a JavaScript without web workers; leave this call out"
+        "init_threads: expected a browser, got a JavaScript runtime without web workers; remove this call"
     )
     assert (found["same"], found["threads"]) == (True, 1)
 
