@@ -9,7 +9,7 @@
 
 enum {
     GRID_MANY_THREADS = 4,   /* from this many on, it is likely that some thread is slower than the others */
-    GRID_MAX_WORK = 1 << 24, /* n threads use the grid for up to n^2 times this many multiply-adds */
+    GRID_MAX_WORK = 1 << 24, /* n threads use the grid up to n * max(n, MANY_THREADS) times as many multiply-adds */
     GRID_PACKING = 8,        /* packing an element takes as long as this many multiply-adds */
     GRID_MAX_BLOCKS = 8      /* per thread, if there are many threads */
 };

@@ -7,11 +7,11 @@
 int lw_usable_cores(int *has_quota);
 
 #if defined(__linux__)
-/* Returns how many processors the CPU limits of this process's control groups are worth; 0 if there is no limit. Reads
- * files under `root`, which is "" except in tests. */
+/* Returns the tightest CPU limit of this process's control groups, in processors, which may be a fraction; 0 if there
+ * is no limit. Reads files under `root`, which is "" except in tests. */
 double lw_control_group_cores(const char *root);
 
-/* Returns the smaller of two numbers of processors, rounded up; `limit` is 0 if there is none. Stores in `has_quota`
- * whether it is `limit`. */
+/* Applies a CPU limit, or 0 for none, to a number of processors: returns the smaller of the two, rounded up. Stores in
+ * `has_quota` whether the limit is the smaller one. */
 int lw_limit_cores(int cores, double limit, int *has_quota);
 #endif

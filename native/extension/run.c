@@ -109,8 +109,8 @@ static void end_call(double nanoseconds) {
     }
 }
 
-/* Returns how many threads share a call. READY's price gives it at most four times as many as are awake, with the
- * caller; those that have to be woken will be ready for the next call. */
+/* Returns how many threads share a call. READY's price limits it to four times the threads that are awake, including
+ * the caller; the threads that it wakes are ready for the next call. */
 static int threads_for(double nanoseconds) {
     if (!is_long_enough(nanoseconds)) {
         return 1;

@@ -95,8 +95,8 @@ lw_status slow(lw_context *context, int64_t index, const void *argument) {
     return LW_OK;
 }
 
-/* Only the calling thread calls after_three(), which says whether to stop. After that, each thread
- * ends its task and starts no other, except for one that it is about to start. */
+/* Only the calling thread calls after_three(), which returns whether to stop. After that, each thread finishes its task
+ * and starts no other, except for one that it is just claiming. */
 static void test_interruption(void) {
     lw_set_threads(4);
     int asked = 0;
