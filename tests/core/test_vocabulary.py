@@ -1,109 +1,17 @@
-"""Tests the SIMD vocabulary, the vector types and functions of core/simd, on every instruction set. Compiles
-vocabulary.c for each of them and runs it on this processor, in Node, or under qemu, which emulates older x86
-processors and ARM."""
+"""Tests the SIMD vocabulary, the vector types and functions of core/simd, on every instruction set: vocabulary.c checks
+them."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
+import c_programs
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import environment  # noqa: E402
-import support  # noqa: E402
-
-from native.targets import TARGETS  # noqa: E402
-
-HERE = Path(__file__).parent
-INCLUDE = (ROOT / "core" / "include", ROOT / "core")
-FLAGS = (
-    *("-std=c11", "-O2", "-D_GNU_SOURCE", "-Wall", "-ffp-contract=off", "-fwrapv", "-fno-builtin", "-fno-math-errno"),
-    *("-fno-vectorize", "-fno-slp-vectorize"),  # keep the compiler from vectorizing the reference code
-)
-NODE = ("node", "--no-warnings")
-
-
-@dataclass(frozen=True)
-class Run:
-    """One instruction set on one real or emulated machine."""
-
-    isa: str
-    target: str  # the build target that has the instruction set
-    triple: str  # the compiler's target for the statically linked program
-    command: tuple[str, ...] = ()  # the command that runs the program; empty if this processor runs it
-
-    @property
-    def name(self) -> str:
-        return "-".join((self.isa, *(part for part in self.command[:1]), *self.command[2:3])).replace(".mjs", "")
-
-
-X86, ARM, WASM = "x86_64-linux-musl", "aarch64-linux-musl", "wasm32-wasi"
-RUNS = (
-    *(Run(isa, "x86_64-linux", X86) for isa in ("scalar", "sse2", "avx", "avx2", "avx512")),
-    Run("sse2", "x86_64-linux", X86, ("qemu-x86_64", "-cpu", "Nehalem")),
-    Run("avx", "x86_64-linux", X86, ("qemu-x86_64", "-cpu", "SandyBridge")),
-    Run("neon", "aarch64-linux", ARM),
-    Run("scalar", "aarch64-linux", ARM, ("qemu-aarch64",)),
-    Run("neon", "aarch64-linux", ARM, ("qemu-aarch64",)),
-    *(Run(isa, "wasm32-pyodide", WASM, NODE) for isa in ("scalar", "simd128", "relaxed_simd")),
-)
-
-
-@cache
-def required() -> frozenset[str]:
-    return frozenset(os.environ.get("LANEWISE_REQUIRE", "").split(","))
-
-
-def skip_reason(run: Run) -> str:
-    """Returns why this run is impossible on this machine, or an empty string."""
-    if not run.command:
-        native = _matches_host(run) and run.isa in environment.required().split(",")
-        return "" if native else f"this processor does not have {run.isa}"
-    if not shutil.which(run.command[0]):
-        return f"{run.command[0]} is not installed"
-    if run.isa == "relaxed_simd" and not support.relaxed_simd_flags():
-        return "this Node has no relaxed SIMD"
-    return ""
-
-
-def _compile(run: Run, folder: Path) -> Path:
-    """Compiles vocabulary.c for the instruction set, but links it for the platform's least capable processor, so that
-    all programs share one C library: zig compiles a C library for each processor that it links for."""
-    isas = TARGETS[run.target].isas
-    isa = next(isa for isa in isas if isa.name == run.isa)
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", run.triple]
-    compiled, program = folder / "vocabulary.o", folder / "vocabulary"
-    options = [*FLAGS, f"-D{isa.macro}", *(f"-I{include}" for include in INCLUDE)]
-    subprocess.run([*zig, f"-mcpu={isa.zig_cpu}", *options, "-c", HERE / "vocabulary.c", "-o", compiled], check=True)
-    subprocess.run([*zig, f"-mcpu={isas[0].zig_cpu}", "-static", compiled, "-o", program], check=True)
-    return program
-
-
-def _matches_host(run: Run) -> bool:
-    arm = os.uname().machine in ("aarch64", "arm64")
-    return sys.platform == "linux" and run.triple == (ARM if arm else X86)
-
-
-@pytest.mark.parametrize("run", RUNS, ids=[run.name for run in RUNS])
-def test_every_primitive(run: Run, tmp_path: Path) -> None:
-    reason = skip_reason(run)
-    elsewhere = any(other.isa == run.isa and not skip_reason(other) for other in RUNS)
-    if reason and run.isa in required() and not elsewhere:
-        pytest.fail(reason)
-    if reason:
-        pytest.skip(reason)
-    words = [*run.command, str(_compile(run, tmp_path))]
-    if "qemu-x86_64" in run.command:
-        words.append("unguarded")  # no guard page: qemu 7 also reads the bytes that a masked load excludes
-    if run.command == NODE:
-        words = [*NODE, *(support.relaxed_simd_flags() or ()), str(HERE / "wasi.mjs"), words[-1]]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+@pytest.mark.parametrize("run", c_programs.RUNS, ids=[run.name for run in c_programs.RUNS])
+def test_every_primitive(run: c_programs.Run, tmp_path: Path) -> None:
+    c_programs.skip_unless_possible(run)
+    # no guard page under qemu: version 7 also reads the bytes that a masked load excludes
+    arguments = ["unguarded"] if "qemu-x86_64" in run.command else []
+    c_programs.output(run, c_programs.HERE / "vocabulary.c", tmp_path, *arguments)
