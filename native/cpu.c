@@ -75,7 +75,10 @@ uint64_t lw_cpu_features(void) {
     return features;
 }
 
-static size_t largest_cache(uint32_t number) {
+enum { ANY_LEVEL = 0 };
+
+/* Returns the size of the largest cache for data that a leaf of CPUID describes at `level`, or at ANY_LEVEL. */
+static size_t largest_cache(uint32_t number, uint32_t level) {
     enum { NONE = 0, INSTRUCTIONS = 2 };
     size_t largest = 0;
     for (uint32_t part = 0; part < 16; part++) {
@@ -86,7 +89,8 @@ static size_t largest_cache(uint32_t number) {
         }
         size_t ways = (cache.b >> 22) + 1, partitions = (cache.b >> 12 & 1023) + 1, line = (cache.b & 4095) + 1;
         size_t bytes = ways * partitions * line * ((size_t)cache.c + 1);
-        if (kind != INSTRUCTIONS && bytes > largest) {
+        int counts = kind != INSTRUCTIONS && (level == ANY_LEVEL || (cache.a >> 5 & 7) == level);
+        if (counts && bytes > largest) {
             largest = bytes;
         }
     }
@@ -95,11 +99,15 @@ static size_t largest_cache(uint32_t number) {
 
 /* AMD and Intel use different CPUID leaves with the same format: each subleaf describes one cache. The C library's
  * sysconf() is not used, because on some systems it reports the last-level cache of the whole socket. */
-size_t lw_cpu_cache_bytes(void) {
+static size_t cache_bytes(uint32_t level) {
     const uint32_t amd = 0x8000001d, intel = 4;
-    size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd) : 0;
-    return bytes || cpuid(0).a < intel ? bytes : largest_cache(intel);
+    size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd, level) : 0;
+    return bytes || cpuid(0).a < intel ? bytes : largest_cache(intel, level);
 }
+
+size_t lw_cpu_l2_bytes(void) { return cache_bytes(2); }
+
+size_t lw_cpu_cache_bytes(void) { return cache_bytes(ANY_LEVEL); }
 
 #elif defined(__aarch64__)
 
@@ -117,10 +125,10 @@ uint64_t lw_cpu_features(void) { return 0; }
 
 #endif
 
-#if !defined(__x86_64__)
+#if !defined(__x86_64__) /* programs cannot ask other processors; kernels then use sizes that suit all of them */
 
-size_t lw_cpu_cache_bytes(void) {
-    return 0;
-} /* the size matters only for streaming stores, which kernels use on x86-64 only (core/stream.h) */
+size_t lw_cpu_l2_bytes(void) { return 0; }
+
+size_t lw_cpu_cache_bytes(void) { return 0; }
 
 #endif

@@ -101,6 +101,7 @@ void lw_job_work(lw_job *job, int number, lw_interrupted *interrupted) {
     own.context.host = interrupted ? job->context->host : NULL;
     own.context.stream = job->context->stream;
     own.context.cache_bytes = job->context->cache_bytes;
+    own.context.l2_bytes = job->context->l2_bytes;
     own.context.threads = own.context.tasks = 1; /* nested tasks run on this thread */
     for (int i = 0; i < job->range_count; i++) {
         work_at_range(job, &job->ranges[(number + i) % job->range_count], &own);

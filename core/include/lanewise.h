@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define LW_ABI_VERSION 2
+#define LW_ABI_VERSION 3
 #define LW_MAX_NDIM 8
 #define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation */
 
@@ -75,6 +75,7 @@ struct lw_context {
     size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables them */
     int64_t threads;    /* how many threads may run tasks at once; 0 counts as 1 */
     int64_t tasks;      /* how many tasks of about equal work the call should be divided into; 0 counts as 1 */
+    size_t l2_bytes;    /* size of the L2 cache of a core; block sizes depend on it and on cache_bytes. 0 if unknown */
 };
 
 /* Where the elements of each operand are in memory. Inputs are numbered before outputs. Strides are in bytes, may be

@@ -226,12 +226,14 @@ static void release(lw_context *context, void *memory) {
     lw_aligned_free(memory);
 }
 
-static size_t cache_bytes(void) {
-    static size_t bytes = SIZE_MAX;
-    if (bytes == SIZE_MAX) {
-        bytes = lw_cpu_cache_bytes();
+static void set_cache_sizes(lw_context *context) {
+    static size_t cache_bytes = SIZE_MAX, l2_bytes;
+    if (cache_bytes == SIZE_MAX) {
+        cache_bytes = lw_cpu_cache_bytes();
+        l2_bytes = lw_cpu_l2_bytes();
     }
-    return bytes;
+    context->cache_bytes = cache_bytes;
+    context->l2_bytes = l2_bytes;
 }
 
 static void raise_status(lw_status status, const lw_context *context, const lw_scalar *parameters) {
@@ -272,7 +274,7 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     context.host = &host;
     context.stream = NULL;
     context.threads = context.tasks = 1;
-    context.cache_bytes = 0; /* 0 disables streaming stores, which help only large results; long runs set it below */
+    context.cache_bytes = context.l2_bytes = 0; /* matter only to long runs, which set them below */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (nanoseconds < NANOSECONDS_WITHOUT_GIL) {
@@ -280,7 +282,7 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     } else {
         context.threads = threads_for(nanoseconds);
         context.tasks = lw_tasks_for(nanoseconds, context.threads);
-        context.cache_bytes = cache_bytes();
+        set_cache_sizes(&context);
         host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();
         status = kernel(&context, layout, inputs, outputs, parameters);

@@ -30,6 +30,7 @@ class Context(ctypes.Structure):
         ("cache_bytes", ctypes.c_size_t),
         ("threads", ctypes.c_int64),
         ("tasks", ctypes.c_int64),
+        ("l2_bytes", ctypes.c_size_t),
     )
 
 

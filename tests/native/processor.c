@@ -3,9 +3,9 @@
  *
  *     processor           prints the features (LW_CPU_* bits). An input line has the highest leaf of CPUID, ECX of
  *                         leaf 1, EBX of leaf 7, and XCR0.
- *     processor caches    prints the size of the largest cache in bytes. An input line has the highest leaf, the
- *                         highest extended leaf, EAX, EBX and ECX of three subleaves of leaf 4, and the same registers
- *                         of three subleaves of leaf 0x8000001d. */
+ *     processor caches    prints the sizes in bytes of the largest cache and of L2. An input line has the highest
+ *                         leaf, the highest extended leaf, EAX, EBX and ECX of three subleaves of leaf 4, and the same
+ *                         registers of three subleaves of leaf 0x8000001d. */
 #define LW_DESCRIBED_CPU
 #include "cpu.c"
 
@@ -54,7 +54,7 @@ int main(int count, char **words) {
     (void)words;
     if (count > 1) {
         while (scanf("%x %x", &highest, &highest_extended) == 2 && read_caches(leaf_4) && read_caches(leaf_extended)) {
-            printf("%zx\n", lw_cpu_cache_bytes());
+            printf("%zx %zx\n", lw_cpu_cache_bytes(), lw_cpu_l2_bytes());
         }
         return 0;
     }

@@ -1,5 +1,5 @@
 """Tests the features that native/cpu.c detects on processors that lack one: exactly the kernel libraries that need it
-must become unavailable. Also tests the size of the largest cache. The processors are simulated: processor.c passes
+must become unavailable. Also tests the sizes of caches. The processors are simulated: processor.c passes
 given values of CPUID and XCR0 to cpu.c, or qemu emulates one."""
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def processor() -> Path:
 def _detected(processor: Path, described: list[list[int]], *words: str) -> list[int]:
     lines = "".join(" ".join(f"{word:x}" for word in each) + "\n" for each in described)
     done = subprocess.run([processor, *words], input=lines, capture_output=True, text=True, check=True)
-    return [int(line, 16) for line in done.stdout.split()]
+    return [int(word, 16) for word in done.stdout.split()]
 
 
 @pytest.fixture(scope="module")
@@ -132,43 +132,57 @@ KIB, MIB = 2**10, 2**20
 DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # CPUID's numbers for kinds of caches; each subleaf describes one cache
 
 
-def _caches(*caches: tuple[int, int], ways: int = 8, partitions: int = 2, line: int = 64) -> list[int]:
-    """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (kind, size). The format is
-    that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf 0x8000001D has the same."""
+def _caches(*caches: tuple[int, int, int], ways: int = 8, partitions: int = 2, line: int = 64) -> list[int]:
+    """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (level, kind, size). The
+    format is that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf 0x8000001D has the same."""
     words = []
-    for kind, size in caches:
-        others = 0xFC01C120  # sets bits of EAX's other fields, such as the cache level; they do not change the size
-        words += [kind | others, ways - 1 << 22 | partitions - 1 << 12 | line - 1]
+    for level, kind, size in caches:
+        others = 0xFC01C100  # sets bits of EAX's other fields, which change neither the size nor the level
+        words += [kind | level << 5 | others, ways - 1 << 22 | partitions - 1 << 12 | line - 1]
         words += [size // (ways * partitions * line) - 1]
     return words + [0] * (9 - len(words))
 
 
-NONE, SMALL = _caches(), _caches((DATA, 32 * KIB), (INSTRUCTIONS, 64 * KIB), (UNIFIED, 2 * MIB))
-# Name of the case -> the highest leaf, the highest extended leaf, the contents of leaves 4 and 0x8000001d, and the size
-# of the largest cache for data.
+NONE = _caches()
+INTEL = _caches((1, DATA, 32 * KIB), (1, INSTRUCTIONS, 64 * KIB), (2, UNIFIED, 2 * MIB))
+AMD = _caches((1, DATA, 48 * KIB), (2, UNIFIED, MIB), (3, UNIFIED, 32 * MIB))
+# Name of the case -> the highest leaf, the highest extended leaf, the contents of leaves 4 and 0x8000001d, and the
+# sizes of the largest cache for data and of L2.
 CACHES = {
-    "Intel": (0x20, 0x80000008, SMALL, NONE, 2 * MIB),
-    "AMD": (0x10, 0x80000028, NONE, _caches((DATA, 48 * KIB), (UNIFIED, 32 * MIB)), 32 * MIB),
-    "the last leaf of AMD": (0x10, 0x8000001D, SMALL, _caches((UNIFIED, MIB)), MIB),
-    "an extended leaf that is not there": (0x10, 0x8000001C, SMALL, _caches((UNIFIED, MIB)), 2 * MIB),
-    "an extended leaf without caches": (0x10, 0x80000028, SMALL, NONE, 2 * MIB),
-    "the last leaf of Intel": (4, 0x80000008, SMALL, NONE, 2 * MIB),
-    "a leaf that is not there": (3, 0x80000008, SMALL, NONE, 0),
-    "no cache": (0x20, 0x80000028, NONE, NONE, 0),
-    "a larger cache for instructions": (4, 0, _caches((INSTRUCTIONS, MIB), (DATA, 32 * KIB)), NONE, 32 * KIB),
-    "a smaller cache at the end": (4, 0, _caches((UNIFIED, 2 * MIB), (UNIFIED, MIB)), NONE, 2 * MIB),
-    "kinds that no processor has yet": (4, 0, _caches((DATA, KIB), (4, 2 * KIB), (16, MIB)), NONE, MIB),
-    "the most ways, partitions and bytes per line": (
-        *(4, 0, _caches((UNIFIED, 1 << 33), ways=1 << 10, partitions=1 << 10, line=1 << 12), NONE, 1 << 33),
+    "Intel": (0x20, 0x80000008, INTEL, NONE, 2 * MIB, 2 * MIB),
+    "AMD": (0x10, 0x80000028, NONE, AMD, 32 * MIB, MIB),
+    "the last leaf of AMD": (0x10, 0x8000001D, INTEL, AMD, 32 * MIB, MIB),
+    "an extended leaf that is not there": (0x10, 0x8000001C, INTEL, AMD, 2 * MIB, 2 * MIB),
+    "an extended leaf without caches": (0x10, 0x80000028, INTEL, NONE, 2 * MIB, 2 * MIB),
+    "the last leaf of Intel": (4, 0x80000008, INTEL, NONE, 2 * MIB, 2 * MIB),
+    "a leaf that is not there": (3, 0x80000008, INTEL, NONE, 0, 0),
+    "no cache": (0x20, 0x80000028, NONE, NONE, 0, 0),
+    "no L2": (4, 0, _caches((1, DATA, 32 * KIB), (3, UNIFIED, MIB)), NONE, MIB, 0),
+    "L2 for data": (4, 0, _caches((2, DATA, MIB), (3, UNIFIED, 2 * MIB)), NONE, 2 * MIB, MIB),
+    "L2 for instructions": (4, 0, _caches((2, INSTRUCTIONS, MIB), (2, UNIFIED, 512 * KIB)), NONE, 512 * KIB, 512 * KIB),
+    "levels above 3": (4, 0, _caches((4, UNIFIED, 4 * MIB), (6, UNIFIED, 8 * MIB)), NONE, 8 * MIB, 0),
+    "a larger cache for instructions": (4, 0, _caches((1, INSTRUCTIONS, MIB), (1, DATA, KIB)), NONE, KIB, 0),
+    "a smaller cache at the end": (4, 0, _caches((2, UNIFIED, 2 * MIB), (3, UNIFIED, MIB)), NONE, 2 * MIB, 2 * MIB),
+    "kinds that no processor has yet": (
+        4,
+        0,
+        _caches((1, DATA, KIB), (2, 4, 2 * KIB), (3, 16, MIB)),
+        NONE,
+        MIB,
+        2 * KIB,
     ),
-    "the end of the list": (4, 0, _caches((DATA, KIB), (0, MIB), (UNIFIED, MIB)), NONE, KIB),
+    "the most ways, partitions and bytes per line": (
+        *(4, 0, _caches((2, UNIFIED, 1 << 33), ways=1 << 10, partitions=1 << 10, line=1 << 12), NONE),
+        *(1 << 33, 1 << 33),
+    ),
+    "the end of the list": (4, 0, _caches((1, DATA, KIB), (2, 0, MIB), (2, UNIFIED, MIB)), NONE, KIB, 0),
 }
 
 
 @pytest.mark.parametrize("case", CACHES)
-def test_the_largest_cache(processor: Path, case: str) -> None:
-    leaf, extended, intel, amd, expected = CACHES[case]
-    assert _detected(processor, [[leaf, extended, *intel, *amd]], "caches") == [expected]
+def test_the_largest_cache_and_l2(processor: Path, case: str) -> None:
+    leaf, extended, intel, amd, *expected = CACHES[case]
+    assert _detected(processor, [[leaf, extended, *intel, *amd]], "caches") == expected
 
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)
