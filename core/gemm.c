@@ -1,14 +1,15 @@
 /* Matrix multiplication: five loops around a micro-kernel, after Van Zee and van de Geijn, "BLIS: A Framework for
  * Rapidly Instantiating BLAS Functionality", 2015.
  *
- * The three outer loops divide C's columns into blocks of GEMM_NC, k into blocks of GEMM_KC, and C's rows into blocks
- * of GEMM_PACKED_ROWS. They pack the corresponding parts of A and B into panels. Tasks then compute blocks of C with
- * two more loops, over panels of B and of A. If each task computes all rows of its columns, no two tasks share a panel
- * of B, so each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel
- * with zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
- * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). On several threads, products that are not
- * very large are divided into a grid of products (gemm_grid.h). The order in which the terms of an element of C are
- * summed depends only on k and on which of these paths is taken; it is the same for packed products and the grid. */
+ * The three outer loops divide C's columns into blocks of up to GEMM_NC, k into blocks of up to GEMM_KC, and C's rows
+ * into blocks of up to GEMM_PACKED_ROWS. They pack the corresponding parts of A and B into panels. Tasks then compute
+ * blocks of C with two more loops, over panels of B and of A. If each task computes all rows of its columns, no two
+ * tasks share a panel of B, so each task packs its own panels just before it uses them. Packing accepts any strides and
+ * pads the last panel with zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is
+ * read in place (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). On several threads, products
+ * that are not very large are divided into a grid of products (gemm_grid.h). The order in which the terms of an element
+ * of C are summed depends only on k and on which of these paths is taken; it is the same for packed products and the
+ * grid. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -208,8 +209,8 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
     for (part.j = 0; part.j < g->n; part.j += sizes->columns) {
         part.columns = min_int64(g->n - part.j, sizes->columns);
         part.p = 0;
-        PATH_IF(part.j > 0 && sizes->columns < GEMM_NC, "gemm: another block of columns on the stack");
-        PATH_IF(part.j > 0 && sizes->columns == GEMM_NC, "gemm: another block of columns that tasks share");
+        PATH_IF(part.j > 0 && sizes->columns == GEMM_NR, "gemm: another block of one panel of B");
+        PATH_IF(part.j > 0 && sizes->columns > GEMM_NR, "gemm: another block of several panels of B");
         do { /* at least once, so that C is written even if k = 0 */
             part.depth = min_int64(g->k - part.p, sizes->depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
@@ -242,7 +243,7 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
 
 /* Multiplies on at most `threads` threads. Without scratch memory, packs short panels on the stack. */
 static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t threads) {
-    gemm_plan plan = gemm_make_plan(g, threads);
+    gemm_plan plan = gemm_make_plan(context, g, threads);
     float *scratch = allocate_scratch(context, (size_t)(plan.a_size + plan.b_size + 16) * sizeof *scratch);
     if (scratch) {
         PATH_IF(plan.shares_b, "gemm: packed, tasks share B");

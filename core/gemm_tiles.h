@@ -4,7 +4,13 @@
  * registers, for B and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of
  * it. A panel of A, KC x MR floats, fits in L1. If a panel of B, KC x NR floats, fits in L1 too, it stays there, and L2
  * holds an MC x KC block of A. On avx512, it can be longer; then the panel of A stays in L1, and L2 holds LONG_NC
- * columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds.
+ * columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds. L3 holds PACKED_ROWS rows
+ * of A and NC columns of B.
+ *
+ * KC decides in which order the terms of an element are summed, so it is the same on all processors with an instruction
+ * set: results do not depend on the size of a cache. It fits 32 KB of L1, the least that processors with AVX have. The
+ * other sizes do not change results. They fit 1 MB of L2 and 16 MB of L3; if lw_context gives smaller caches,
+ * gemm_sizes.h reduces them. Larger sizes gain nothing with larger caches.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
@@ -29,8 +35,9 @@
  *     conv2d 7 to 14 %. AVX2 gains 7 to 18 % by unrolling, but conv2d loses 3 % if tiles that copy B are unrolled, too.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
- * For 512, 1024 and 2048 rows, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50;
- * for 1024 rows it reaches 41 with KC = 256. neon is not tuned. */
+ * relaxed_simd in Node 24, for 128, 256, 512, 1024 and 2048 rows: 49, 51, 50, 49 and 48 GFLOP/s on the EPYC, where a
+ * loop of multiply-adds reaches 59; 36, 37, 36, 34 and 34 on the Xeon, where it reaches 39. For 1024 rows on the EPYC,
+ * KC = 256 is 2 % slower. neon is not tuned. */
 #pragma once
 
 #include "simd/simd.h"
@@ -70,18 +77,27 @@ enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160, GEM
 enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256, GEMM_NARROW_LONG_N = 512 };
 #endif
 
+/* Whether the host may report the sizes of caches. Nothing tells a page. */
+#if defined __wasm__
+enum { GEMM_KNOWS_CACHES = 0 };
+#else
+enum { GEMM_KNOWS_CACHES = 1 };
+#endif
+
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
+    GEMM_L1_FLOATS = 1 << 13,                    /* 32 KB */
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
     GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
     GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
     GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
     GEMM_ONE_TASK_A = 1 << 16,                   /* floats of A that stay in L2 while one task multiplies them */
     GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
-    /* Whether panels of B that tasks share can be larger than that. A task that shares them has over MC / 2 rows. */
-    GEMM_HAS_LARGE_TASKS = GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
-    GEMM_L1_WAYS = 8,        /* lines per set of L1, in the smallest that have been measured */
-    GEMM_L1_PANEL = 1 << 12, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
+    /* Whether panels of B that tasks share can be larger than that: tasks that share them have over MC / 2 rows, unless
+     * a small L2 reduces MC. */
+    GEMM_HAS_LARGE_TASKS = GEMM_KNOWS_CACHES || GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
+    GEMM_L1_WAYS = 8,                   /* lines per set of L1, in the smallest that have been measured */
+    GEMM_L1_PANEL = GEMM_L1_FLOATS / 2, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
     GEMM_HAS_LONG_PANELS = GEMM_NR * GEMM_KC > GEMM_L1_PANEL,
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
     GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
@@ -91,3 +107,6 @@ enum {
     GEMM_PACK_KC = 32,  /* steps along k that are packed for all panels at once */
     GEMM_STACK_KC = 128 /* KC of panels on the stack, used if there is no scratch memory */
 };
+
+enum { GEMM_KEPT_ROWS = GEMM_HAS_LONG_PANELS ? GEMM_MR : GEMM_MR + GEMM_NR }; /* of panels that stay in L1 */
+_Static_assert(4 * GEMM_KEPT_ROWS * GEMM_KC <= 3 * GEMM_L1_FLOATS, "panels leave a quarter of L1 to C and the stack");

@@ -140,25 +140,26 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
 }
 
 /* What the caller of a kernel, its host, offers: how many tasks it asks for (with 1, the kernel runs its tasks in
- * order), whether it has scratch memory, and the size of the cache. Results larger than the cache use streaming stores:
- * a size of 1 enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
+ * order), whether it has scratch memory, and the sizes of caches. Results larger than cache_bytes use streaming stores:
+ * 1 enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
 typedef struct {
     const char *name;
     int tasks, has_memory;
-    size_t cache_bytes;
+    size_t cache_bytes, l2_bytes;
 } host;
 
 enum { PLAIN, BACKWARDS, STREAMING, WITHOUT_MEMORY, HOSTS };
 static const host hosts[HOSTS] = {
-    [PLAIN] = {"", 1, 1, 0},
-    [BACKWARDS] = {" (tasks last to first)", 5, 1, 0},
-    [STREAMING] = {" (streamed)", 5, 1, 1},
-    [WITHOUT_MEMORY] = {" (without memory)", 5, 0, 0},
+    [PLAIN] = {"", 1, 1, 0, 0},
+    [BACKWARDS] = {" (tasks last to first)", 5, 1, 0, 0},
+    [STREAMING] = {" (streamed, small caches)", 5, 1, 1, 1 << 18},
+    [WITHOUT_MEMORY] = {" (without memory)", 5, 0, 0, 0},
 };
 static int counts_paths; /* whether --paths is given */
 
 static lw_context context_of(const host *by) {
-    lw_context context = {.cache_bytes = by->cache_bytes, .threads = by->tasks, .tasks = by->tasks};
+    lw_context context = {.cache_bytes = by->cache_bytes, .l2_bytes = by->l2_bytes};
+    context.threads = context.tasks = by->tasks;
     context.run = by->tasks > 1 ? run_backwards : NULL;
     context.allocate = by->has_memory ? allocate : NULL;
     context.release = by->has_memory ? release : NULL;
@@ -235,8 +236,8 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
 }
 
 /* Runs a case again with each other entry of hosts, and with each further memory layout of the operands that the file
- * has. With BACKWARDS and STREAMING, only the division into tasks, their order and the kind of stores (ordinary or
- * streaming) differ, so the bits must be the same. */
+ * has. With BACKWARDS and STREAMING, only the division into tasks, their order, the sizes of blocks and the kind of
+ * stores (ordinary or streaming) differ, so the bits must be the same. */
 static int run_variants(const test_case *c, reader *r, const void *layout, size_t layout_bytes,
                         const lw_scalar *scalars, size_t scalar_count, placed *operands, const uint8_t *first) {
     size_t bytes = c->expected.count * item_size[c->dtype];
