@@ -8,6 +8,7 @@
 #include "float_modes.h"
 #include "memory.h"
 #include "module.h"
+#include "parallel_region.h"
 #include "storage.h"
 #include "threads.h"
 #include <stdatomic.h>
@@ -101,7 +102,7 @@ static int continues_series(void) {
     return lw_clock_nanoseconds() - end < NANOSECONDS_IN_A_SERIES;
 }
 
-static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * price(READY); }
+static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * price(READY) && lw_threads() > 1; }
 
 static void end_call(double nanoseconds) {
     if (is_long_enough(nanoseconds)) {
@@ -110,7 +111,8 @@ static void end_call(double nanoseconds) {
 }
 
 /* Returns how many threads share a call. READY's price limits it to four times the threads that are awake, including
- * the caller; the threads that it wakes are ready for the next call. */
+ * the caller; the threads that it wakes are ready for the next call. A call from another library's parallel region
+ * stays on its thread, because that library's threads already share the processors. */
 static int threads_for(double nanoseconds) {
     if (!is_long_enough(nanoseconds)) {
         return 1;
@@ -120,7 +122,7 @@ static int threads_for(double nanoseconds) {
     double asleep = nanoseconds / price(continues_series() ? IN_A_SERIES : SLEEPING);
     worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
     worth = worth > asleep ? worth : asleep;
-    int threads = worth >= 2 ? lw_threads() : 1;
+    int threads = worth >= 2 && !lw_in_parallel_region() ? lw_threads() : 1;
     return worth < threads ? (int)worth : threads;
 }
 
