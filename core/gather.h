@@ -77,6 +77,70 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
     }
 }
 
+/* Spans that several indices of put may write to, so each element gets its values in order. */
+typedef struct ordered_spans {
+    spans all;
+    int32_t dim;      /* the dimension along which the spans are cut into parts */
+    int64_t per_part; /* positions along this dimension per part */
+    int64_t next;     /* the next task if they run one after another */
+} ordered_spans;
+
+enum {
+    PUT_LINE = 64,             /* elements along the last dimension per part, at least: a multiple of a cache line */
+    PUT_SERIAL_ITEMS = 1 << 18 /* items per task if tasks run one after another; the host can interrupt between them */
+};
+
+static lw_status put_part(lw_context *context, int64_t task, const void *argument) {
+    const ordered_spans *ordered = argument;
+    spans part = ordered->all;
+    lw_layout layout = *part.layout;
+    int32_t dim = ordered->dim;
+    int64_t first = task * ordered->per_part;
+    layout.shape[dim] = min_int64(layout.shape[dim] - first, ordered->per_part);
+    for (int32_t i = 0; i < part.operands; i++) {
+        part.data[i] += first * layout.strides[i][dim];
+    }
+    part.layout = &layout;
+    part.per_task = part.total = layout_count(&layout, 0, layout.ndim);
+    return spans_task(context, 0, &part);
+}
+
+static lw_status put_next(lw_context *context, int64_t task, const void *argument) {
+    (void)task;
+    const ordered_spans *ordered = argument;
+    return spans_task(context, ordered->next, &ordered->all);
+}
+
+/* Writes all values in an order in which the last value for an element wins. Positions along a dimension in which the
+ * result has a stride are different elements, so parts of it can be written in parallel: whole rows, or columns of rows
+ * that have one index each. If all dimensions are those of the indices, only their order tells which value wins. */
+static lw_status put_spans(lw_context *context, const lw_layout *layout, const void *const *inputs,
+                           void *const *outputs, const lw_scalar *parameters, span_function *function) {
+    ordered_spans ordered = {.all = all_spans(layout, inputs, 2, outputs, parameters, function)};
+    int64_t most = 1, tasks = context->tasks;
+    for (int32_t d = 0; d < layout->ndim && most < tasks; d++) {
+        int is_last = d == layout->ndim - 1;
+        int64_t extent = layout->shape[d], unit = is_last ? PUT_LINE : 1;
+        if (layout->strides[2][d] != 0 && extent / unit > most) {
+            most = extent / unit;
+            ordered.dim = d;
+            /* shorter spans take longer per element, so there are no more than threads */
+            ordered.per_part = divide_up(divide_up(extent, is_last ? context->threads : tasks), unit) * unit;
+        }
+    }
+    if (ordered.per_part > 0) {
+        PATH("put: in parts");
+        return run_tasks(context, divide_up(layout->shape[ordered.dim], ordered.per_part), put_part, &ordered);
+    }
+    PATH("put: in order");
+    ordered.all.per_task = PUT_SERIAL_ITEMS;
+    lw_status status = LW_OK;
+    for (; ordered.next * PUT_SERIAL_ITEMS < ordered.all.total && status == LW_OK; ordered.next++) {
+        status = run_interruptible(context, put_next, &ordered);
+    }
+    return status;
+}
+
 /* Defines the kernel lw_<op>_bits<bits>. If several indices of put are equal, the last value wins. */
 #define GATHER(op, bits, indexed)                                                                             \
     static void op##_span_##bits(const span *p, const lw_scalar *parameters) {                                \
@@ -86,5 +150,6 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
                                           void *const *outputs, const lw_scalar *parameters) {                \
         lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                         \
         if (status != LW_OK) return status;                                                                   \
-        return run_spans(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_span_##bits);    \
+        return indexed == 2 ? put_spans(context, layout, inputs, outputs, parameters, op##_span_##bits)       \
+                            : run_spans(context, layout, inputs, 2, outputs, parameters, op##_span_##bits);   \
     }

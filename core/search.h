@@ -83,5 +83,5 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
     }                                                                                                      \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        return run_spans(context, layout, inputs, 3, outputs, parameters, 0, op##_span_##dtype);           \
+        return run_spans(context, layout, inputs, 3, outputs, parameters, op##_span_##dtype);              \
     }

@@ -51,27 +51,25 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     return LW_OK;
 }
 
-/* Calls `function` for all spans. Operands are the inputs, then one output. If `in_order`, processes one span after
- * another in row-major order; otherwise tasks can run in any order and in parallel. */
-static lw_status run_spans(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
-                           void *const *outputs, const lw_scalar *parameters, int in_order, span_function *function) {
+/* Describes all spans as one task. Operands are the inputs, then one output. */
+static spans all_spans(const lw_layout *layout, const void *const *inputs, int32_t input_count, void *const *outputs,
+                       const lw_scalar *parameters, span_function *function) {
     spans all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
     for (int32_t i = 0; i < input_count; i++) {
         all.data[i] = (char *)inputs[i];
     }
     all.data[input_count] = outputs[0];
-    all.total = layout_count(layout, 0, layout->ndim);
+    all.per_task = all.total = layout_count(layout, 0, layout->ndim);
+    return all;
+}
+
+/* Calls `function` for all spans; tasks can run in any order and in parallel. */
+static lw_status run_spans(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
+                           void *const *outputs, const lw_scalar *parameters, span_function *function) {
+    spans all = all_spans(layout, inputs, input_count, outputs, parameters, function);
     if (layout->ndim == 1) {
         all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     }
     all.per_task = items_per_task(context, all.total, SPAN_UNIT);
-    int64_t tasks = divide_up(all.total, all.per_task);
-    PATH_IF(in_order, "spans: in order");
-    if (!in_order) {
-        return run_tasks(context, tasks, spans_task, &all);
-    }
-    for (int64_t task = 0; task < tasks; task++) {
-        spans_task(context, task, &all);
-    }
-    return LW_OK;
+    return run_tasks(context, divide_up(all.total, all.per_task), spans_task, &all);
 }

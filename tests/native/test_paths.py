@@ -27,7 +27,10 @@ NEVER = {
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "sort_divided_task: one": "a sort is divided among several threads",
     "sort_part_task: one": "a selection is divided among several threads",
-    "spans: in order": "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
+    **dict.fromkeys(
+        ("put: in order", "put: in parts", "put_part: one", "put_part: several"),
+        "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
+    ),
 }
 # Paths that a library lacks because it leaves some kernels to another library, with the reason.
 NOT_IN = {

@@ -84,21 +84,34 @@ def test_kernels_stay_within_their_operands(host):
     assert done.returncode == 0, f"ended with {done.returncode} in {last}\n{done.stderr}"
 
 
+# Shapes of the values, the indices and the result, the axis, and whether several tasks write the result.
+PUTS = {
+    "rows and items": ((5, 2, 2, 3), [[6, 0], [-3, 1]], (5, 7, 3), 1, True),
+    "many rows": ((40, 3), [6, 0, -1], (40, 7), 1, True),
+    "long items": ((4, 300), [6, 0, -1, 6], (7, 300), 0, True),
+    "one dimension": ((5,), [2, 6, 0, -1, -5], (7,), 0, False),
+}
+
+
 @pytest.mark.contracts(lambda contract: contract.operation == "put")
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
-def test_put_writes_only_the_indexed_elements(contract, host, gaps):
-    """Compares put with NumPy, because its contract has no reference expression. Elements that are not indexed keep
-    their values."""
-    places = np.array([[6, 0], [-3, 1]], "int32")
+@pytest.mark.parametrize("case", PUTS)
+@pytest.mark.parametrize("tasks", [0, 7])
+def test_put_writes_only_the_indexed_elements(contract, host, gaps, case, tasks):
+    """Compares put with NumPy, because its contract has no reference expression: the last value for an element wins.
+    Elements that are not indexed keep their values."""
+    shape, places, whole, axis, is_divided = PUTS[case]
+    places = np.array(places, "int32")
     for dtype in contract.computed:
-        values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")
+        values = draw(contract, "values", dtype, shape, "put")
         inputs = [raw.copy_of(values, gaps), raw.copy_of(places, gaps)]
-        out = raw.place((5, 7, 3), dtype, gaps)
+        out = raw.place(whole, dtype, gaps)
         expected = out.array.copy()
-        expected[:, places] = values
-        made = raw.layouts.call(contract, {"axis": 1}, [each.place for each in inputs], out.place)
+        expected[(slice(None),) * axis + (places,)] = values
+        made = raw.layouts.call(contract, {"axis": axis}, [each.place for each in inputs], out.place)
         scalars = np.array(made.scalars, "int64").tobytes()
-        kernel = contract.kernel(dtype)
-        assert raw.call(host.value, kernel, made.layout, scalars, inputs, out, raw.Context()) == raw.OK
+        context = raw.Context(tasks=tasks)
+        assert raw.call(host.value, contract.kernel(dtype), made.layout, scalars, inputs, out, context) == raw.OK
         assert np.array_equal(bits(out.array), bits(expected))
         assert (out.surroundings() == raw.POISON).all()
+        assert (context.tasks > 1) == (tasks > 0 and is_divided)
