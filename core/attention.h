@@ -21,17 +21,20 @@
 #include "math/exp.h"
 
 enum {
-    ATTENTION_ROWS = 48,                   /* queries per block; a multiple of GEMM_MR on every instruction set */
-    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries per chunk; they share packed keys and values */
-    ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
-    ATTENTION_UNPACKED_KEYS = 512          /* keys per block of attention_unpacked */
+    ATTENTION_ROWS = 48,           /* queries per block; a multiple of GEMM_MR on every instruction set */
+    ATTENTION_MAX_BLOCKS = 16,     /* blocks of queries per chunk; they share packed keys and values */
+    ATTENTION_KEYS = 128,          /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
+    ATTENTION_UNPACKED_KEYS = 512, /* keys per block of attention_unpacked */
+    ATTENTION_PACKING = 8,         /* packing the keys takes as long as multiplying them by this many queries */
+    ATTENTION_MANY_THREADS = 4,    /* from this many on, it is likely that some thread is slower than the others */
+    ATTENTION_MAX_TASKS = 8        /* chunks per thread, unless chunks of MAX_BLOCKS are more */
 };
 
 typedef struct attention {
     const lw_attention_layout *layout;
     const void *const *inputs;
     char *out;
-    int64_t chunks;          /* chunks per index of the batch */
+    int64_t chunks, rows;    /* chunks per index of the batch; queries per chunk */
     int64_t count, per_task; /* chunks in the whole batch; chunks per task */
     int64_t width;           /* columns of `sums`: value_depth rounded up to a multiple of GEMM_NR */
     int is_unpacked;         /* few queries, and contiguous rows of keys and values: packing would not pay */
@@ -171,12 +174,15 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     }
 }
 
-/* Processes all keys that the chunk's queries see, packing a block of keys and values at a time. */
+/* Processes all keys that the chunk's queries see, packing a block of keys and values at a time. Blocks begin at a
+ * multiple of ATTENTION_KEYS and end there or at the last key, whatever the chunk is, so that results do not depend on
+ * the division into chunks. */
 static void attention_blocks(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
-    for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_KEYS) {
-        int64_t keys = min_int64(visible.end - key, ATTENTION_KEYS);
-        PATH_IF(key > visible.begin, "attention: another block of keys");
+    int64_t begin = visible.begin / ATTENTION_KEYS * ATTENTION_KEYS;
+    for (int64_t key = begin; key < visible.end; key += ATTENTION_KEYS) {
+        int64_t keys = min_int64(l->keys - key, ATTENTION_KEYS);
+        PATH_IF(key > begin, "attention: another block of keys");
         PATH_IF(c->rows > ATTENTION_ROWS, "attention: several blocks of queries");
         for (int64_t j = 0; j < keys; j += GEMM_NR) {
             gemm_pack_b_panel(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
@@ -341,7 +347,7 @@ INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
 /* Places the chunk's arrays in `memory`, and returns the number of floats they need. */
 static int64_t attention_place_arrays(const attention *all, attention_chunk *c, float *memory) {
     const lw_attention_layout *l = all->layout;
-    int64_t rows = min_int64(l->queries, ATTENTION_CHUNK), used = 0;
+    int64_t rows = min_int64(l->queries, all->rows), used = 0;
     int64_t tiles = divide_up(rows, GEMM_MR) * GEMM_MR;
     c->width = all->width;
     c->queries = attention_carve(memory, &used, tiles * l->depth);
@@ -381,8 +387,8 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     for (int64_t index = task * all->per_task; index < end; index++) {
         layout_iterator it;
         iterator_start(&it, &batch, 0, batch.ndim, 5, index / all->chunks);
-        c.first = index % all->chunks * ATTENTION_CHUNK;
-        c.rows = min_int64(l->queries - c.first, ATTENTION_CHUNK);
+        c.first = index % all->chunks * all->rows;
+        c.rows = min_int64(l->queries - c.first, all->rows);
         c.query = (const char *)all->inputs[0] + it.offset[0] + c.first * l->row_strides[0];
         c.key = (const char *)all->inputs[1] + it.offset[1];
         c.value = (const char *)all->inputs[2] + it.offset[2];
@@ -407,20 +413,40 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     return LW_OK;
 }
 
+/* Returns how many blocks of queries a chunk should have, if `batch` times `blocks` blocks are divided among threads:
+ * as many as give the busiest thread the least work, which includes packing the keys for each chunk. Many threads get
+ * smaller chunks, as small as take at most an eighth longer; a thread that is fast, or early, then takes over chunks of
+ * one that is not. */
+static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t threads) {
+    int64_t chunks = divide_up(blocks, ATTENTION_MAX_BLOCKS), best = divide_up(blocks, chunks), least = INT64_MAX;
+    for (; threads > 1 && chunks <= blocks && batch * chunks <= threads * ATTENTION_MAX_TASKS; chunks++) {
+        int64_t each = divide_up(blocks, chunks), shared = divide_up(batch * divide_up(blocks, each), threads);
+        int64_t time = shared * (each * ATTENTION_ROWS + ATTENTION_PACKING);
+        int64_t margin = threads >= ATTENTION_MANY_THREADS ? least / 8 : -1;
+        if (least == INT64_MAX || time <= least + margin) {
+            best = each;
+            least = min_int64(time, least);
+        }
+    }
+    return best;
+}
+
 static lw_status attention_run(lw_context *context, const lw_attention_layout *l, const void *const *inputs,
                                void *const *outputs) {
     attention all = {.layout = l, .inputs = inputs, .out = outputs[0]};
-    all.chunks = divide_up(l->queries, ATTENTION_CHUNK);
     all.width = divide_up(l->value_depth, GEMM_NR) * GEMM_NR;
     all.is_unpacked =
         l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
-    all.count = all.chunks;
+    int64_t batch = 1;
     for (int32_t d = 0; d < l->batch_ndim; d++) {
-        all.count *= l->batch_shape[d];
+        batch *= l->batch_shape[d];
     }
-    if (all.count == 0 || l->value_depth == 0) {
+    if (batch == 0 || l->queries == 0 || l->value_depth == 0) {
         return LW_OK;
     }
+    all.rows = ATTENTION_ROWS * attention_chunk_blocks(divide_up(l->queries, ATTENTION_ROWS), batch, context->threads);
+    all.chunks = divide_up(l->queries, all.rows);
+    all.count = batch * all.chunks;
     all.per_task = items_per_task(context, all.count, 1);
     return run_tasks(context, divide_up(all.count, all.per_task), attention_task, &all);
 }
