@@ -62,6 +62,7 @@ void test_demand(void);
 void test_many(void);
 void test_places(void);
 void test_two_calls(void);
+void test_claims(void);
 void test_limit(void);
 void test_signals(void);
 void test_no_threads(void);

@@ -26,7 +26,7 @@ CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", 
 NAMES = (
     *CHECKED,
     *("demand", "many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering"),
-    *("apart", "fork", "fork_inside"),
+    *("apart", "fork", "fork_inside", "claims"),
 )
 
 pytestmark = pytest.mark.skipif(

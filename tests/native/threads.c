@@ -295,6 +295,7 @@ static const struct {
     {"stack", test_stack},     {"crowded", test_crowded},   {"stopped", test_stopped},
     {"no_spin", test_no_spin}, {"idle", test_idle},         {"steering", test_steering},
     {"apart", test_apart},     {"fork", test_fork},         {"fork_inside", test_fork_inside},
+    {"claims", test_claims},
 };
 
 int main(int count, char **words) {

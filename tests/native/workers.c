@@ -157,6 +157,36 @@ void test_two_calls(void) {
     }
 }
 
+typedef struct claims {
+    int64_t held; /* the task that does not end before all others have */
+    atomic_int ended;
+} claims;
+
+enum { CLAIMED = 400, CLAIM_POLLS = 100000 /* of at least 100 us; only a test that fails takes so long */ };
+
+static lw_status hold_one(lw_context *context, int64_t index, const void *argument) {
+    (void)context;
+    claims *c = (claims *)argument;
+    for (int poll = 0; index == c->held && poll < CLAIM_POLLS && atomic_load(&c->ended) < CLAIMED - 1; poll++) {
+        usleep(100);
+    }
+    CHECK(index != c->held || atomic_load(&c->ended) == CLAIMED - 1);
+    atomic_fetch_add(&c->ended, 1);
+    return LW_OK;
+}
+
+/* While one thread is held by the first task of a range, the others run all other tasks of that range, too: threads
+ * claim tasks one at a time, in every range. */
+void test_claims(void) {
+    lw_set_threads(4);
+    for (int64_t held = 0; held < CLAIMED; held += CLAIMED / 4) {
+        claims c = {.held = held};
+        lw_context context = {0};
+        CHECK(lw_share_tasks(&context, 4, CLAIMED, hold_one, &c, never) == LW_OK);
+        CHECK(atomic_load(&c.ended) == CLAIMED);
+    }
+}
+
 static lw_status check_worker(lw_context *context, int64_t index, const void *argument) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     const meeting *m = argument;
