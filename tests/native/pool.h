@@ -1,4 +1,4 @@
-/* Declarations shared by threads.c and workers.c, the tests of the thread pool. */
+/* Declarations shared by threads.c, workers.c, spinning.c and steering.c, the tests of the thread pool. */
 #pragma once
 
 #include "threads.h"
@@ -48,8 +48,20 @@ void hold_meeting(int threads);
 
 int threads_of_process(void);
 
+/* Waits until at most `most` workers are awake and idle. */
+void await_ready(int most);
+
 /* Waits until all workers sleep. */
 void await_sleep(void);
+
+/* The tests in spinning.c. */
+void test_surplus(void);
+void test_beside_callers(void);
+void test_quota(void);
+void test_late(void);
+void test_busy(void);
+void test_spin_time(void);
+void test_rest(void);
 
 /* The tests in steering.c. */
 void test_steering(void);

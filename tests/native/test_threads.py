@@ -1,5 +1,5 @@
-"""Tests the thread pool without Python: compiles the pool, threads.c, steering.c and workers.c with gcc, with and
-without ThreadSanitizer, and runs it."""
+"""Tests the thread pool without Python: compiles the pool with threads.c, workers.c, spinning.c and steering.c by gcc,
+with and without ThreadSanitizer, and runs each test."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ SOURCES = [
     ROOT / folder / name
     for folder, names in (
         ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "steering.c", "threads.c")),
-        ("tests/native", ("steering.c", "threads.c", "workers.c")),
+        ("tests/native", ("spinning.c", "steering.c", "threads.c", "workers.c")),
     )
     for name in names
 ]
+WRAPPED = ("lw_clock_nanoseconds", "fopen")  # calls of these go to spinning.c
 # CHECKED are the tests that also run with ThreadSanitizer, which refuses new threads after fork() and is slow with many
 # threads.
 CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
@@ -27,6 +28,7 @@ NAMES = (
     *CHECKED,
     *("demand", "many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering"),
     *("apart", "fork", "fork_inside", "claims"),
+    *("surplus", "beside_callers", "quota", "late", "busy", "spin_time", "rest"),
 )
 
 pytestmark = pytest.mark.skipif(
@@ -38,8 +40,9 @@ def _build(folder: Path, *flags: str) -> Path:
     program = folder / "threads"
     command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-frounding-math", *flags]
     includes = [f"-I{ROOT / 'native'}", f"-I{ROOT / 'core' / 'include'}"]
+    wraps = [f"-Wl,--wrap={function}" for function in WRAPPED]
     done = subprocess.run(
-        [*command, *includes, *map(str, SOURCES), "-o", str(program), "-lpthread", "-lm"],
+        [*command, *includes, *map(str, SOURCES), *wraps, "-o", str(program), "-lpthread", "-lm"],
         capture_output=True,
         text=True,
         check=False,
