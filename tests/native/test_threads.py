@@ -21,15 +21,16 @@ SOURCES = [
     for name in names
 ]
 WRAPPED = ("lw_clock_nanoseconds", "fopen")  # calls of these go to spinning.c
-# CHECKED are the tests that also run with ThreadSanitizer, which refuses new threads after fork() and is slow with many
-# threads.
-CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
 NAMES = (
-    *CHECKED,
-    *("demand", "many", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle", "steering"),
-    *("apart", "fork", "fork_inside", "claims"),
-    *("surplus", "beside_callers", "quota", "late", "busy", "spin_time", "rest"),
+    *("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "demand", "many", "places"),
+    *("two_calls", "claims", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle"),
+    *("surplus", "beside_callers", "quota", "late", "busy", "spin_time", "rest", "steering", "apart", "fork"),
+    "fork_inside",
 )
+# What ThreadSanitizer cannot test: it needs memory itself (no_threads), has a thread that wakes up regularly, which
+# rest would count, refuses new threads in the child of a process with threads (fork), and takes the mutex that a child
+# initializes again for one that is still locked (stopped).
+UNCHECKED = {"no_threads", "rest", "fork", "stopped"}
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"
@@ -71,8 +72,10 @@ def test_the_pool(program: Path, name: str) -> None:
     _run(program, name)
 
 
-@pytest.mark.parametrize("name", CHECKED)
-def test_the_pool_has_no_races(checked: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNCHECKED])
+def test_the_pool_has_no_races(checked: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # How long the sanitizer looks for races with threads that still run when the test has ended: a second by default.
+    monkeypatch.setenv("TSAN_OPTIONS", "atexit_sleep_ms=100")
     # Newer Linux kernels randomize addresses over a wider range than the sanitizer supports.
     _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
 
