@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -21,12 +23,15 @@ def number():
 
 
 def imported(
-    value: str | None, program: str = "print(lw.get_num_threads())", variable: str = "LANEWISE_NUM_THREADS"
+    value: str | None,
+    program: str = "print(lw.get_num_threads())",
+    variable: str = "LANEWISE_NUM_THREADS",
+    under: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
     environment = {name: text for name, text in os.environ.items() if name != variable}
     if value is not None:
         environment[variable] = value
-    command = [sys.executable, "-c", f"import lanewise as lw; {program}"]
+    command = [*under, sys.executable, "-c", f"import lanewise as lw; {program}"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -82,6 +87,17 @@ def test_affinity_is_respected():
         assert imported(value, one).stdout == "1\n"
     most = len(os.sched_getaffinity(0))
     assert 1 <= int(imported(None).stdout) <= most
+
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="taskset is not installed")
+def test_the_affinity_of_taskset_is_respected():
+    """With one processor and, if there are more than two, with several."""
+    processors = sorted(os.sched_getaffinity(0))
+    most = int(imported(None).stdout)  # fewer than the processors if there is a quota
+    for count in {1, max(len(processors) - 1, 1)}:
+        chosen = ",".join(map(str, processors[-count:]))
+        done = imported(None, under=("taskset", "--cpu-list", chosen))
+        assert done.stdout == f"{min(count, most)}\n", done.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
