@@ -1,8 +1,9 @@
-/* Prints the sizes that core/gemm_sizes.h chooses for products on processors with caches of different sizes, as JSON.
+/* Prints the sizes that core/gemm_sizes.h chooses for products on processors with caches of different sizes, and how
+ * many tasks core/gemm_grid.h makes of a square product, as JSON.
  * Compiled for one instruction set; test_gemm_sizes.py runs it on all of them. */
 #include "lanewise.h"
 
-#include "gemm_sizes.h"
+#include "gemm.c"
 
 #include <stdio.h>
 
@@ -26,9 +27,20 @@ static void print_sizes(int64_t on, const int64_t *shape, size_t l2, size_t cach
     printf("\"is_long\": %d, \"is_divided\": %d}\n", gemm_has_long_panels(s.depth), s.packing < 1 << 30);
 }
 
+static void print_grid(int64_t n, int64_t threads_used) {
+    lw_context context = {.threads = threads_used};
+    gemm g = {.m = n, .n = n, .k = n};
+    grid grid = {.g = &g};
+    grid_choose(&grid, threads_used);
+    printf("{\"threads\": %d, \"n\": %d, \"is_grid\": %d, ", (int)threads_used, (int)n, gemm_is_grid(&context, &g));
+    printf("\"tasks\": %d}\n", (int)(grid.down * grid.across));
+}
+
 int main(void) {
     printf("{\"MR\": %d, \"NR\": %d, \"MC\": %d, \"PACKED_ROWS\": %d, ", GEMM_MR, GEMM_NR, GEMM_MC, GEMM_PACKED_ROWS);
     printf("\"NC\": %d, \"LONG_NC\": %d, \"KC\": %d}\n", GEMM_NC, GEMM_LONG_NC, GEMM_KC);
+    print_grid(256, 8);
+    print_grid(512, 16);
     EACH(on, threads)
     EACH(shape, shapes)
     EACH(l2, l2_bytes)

@@ -1,4 +1,5 @@
-"""Tests that the blocks of matrix products fit the caches that the host reports, on every instruction set."""
+"""Tests that the blocks of matrix products fit the caches that the host reports, and that there are enough for all
+threads, on every instruction set."""
 
 from __future__ import annotations
 
@@ -13,13 +14,17 @@ KIB, MIB = 2**10, 2**20
 RUNS = [run for run in c_programs.RUNS if run.command[:1] != ("qemu-x86_64",)]  # sizes do not depend on the processor
 
 
-def _printed(run: c_programs.Run, folder: Path) -> tuple[bool, dict[str, int], list[dict[str, Any]]]:
-    """Returns whether the host may report caches, the instruction set's constants, and what gemm_sizes.c prints for
-    each product and processor."""
+def _lines(run: c_programs.Run, folder: Path) -> list[dict[str, Any]]:
+    """Returns what gemm_sizes.c prints."""
     c_programs.skip_unless_possible(run)
-    lines = c_programs.output(run, c_programs.HERE / "gemm_sizes.c", folder).splitlines()
-    constants, *rows = map(json.loads, lines)
-    return run.triple != c_programs.WASM, constants, rows
+    return [json.loads(line) for line in c_programs.output(run, c_programs.HERE / "gemm_sizes.c", folder).splitlines()]
+
+
+def _printed(run: c_programs.Run, folder: Path) -> tuple[bool, dict[str, int], list[dict[str, Any]]]:
+    """Returns whether the host may report caches, the instruction set's constants, and the sizes for each product and
+    processor."""
+    constants, *rows = _lines(run, folder)
+    return run.triple != c_programs.WASM, constants, [row for row in rows if "rows" in row]
 
 
 @pytest.fixture(scope="module", params=RUNS, ids=[run.name for run in RUNS])
@@ -33,6 +38,15 @@ def _sizes(row: dict[str, Any]) -> tuple[int, ...]:
 
 def _call(row: dict[str, Any]) -> tuple[int, ...]:
     return tuple(row[name] for name in ("threads", "m", "n", "k"))
+
+
+@pytest.mark.parametrize("run", RUNS, ids=[run.name for run in RUNS])
+def test_every_thread_gets_a_block(run: c_programs.Run, tmp_path: Path) -> None:
+    """256 x 256 is enough work for 8 threads, and 512 x 512 for 16."""
+    grids = [line for line in _lines(run, tmp_path) if "is_grid" in line]
+    assert [(line["n"], line["threads"]) for line in grids] == [(256, 8), (512, 16)]
+    for line in grids:
+        assert line["is_grid"] and line["tasks"] % line["threads"] == 0
 
 
 def test_caches_do_not_change_the_order_of_sums(printed):
