@@ -8,12 +8,31 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import js
 from pyodide.code import run_js
 
 import lanewise as lw
 from lanewise import _ext, workers
 
 Call = Callable[[], lw.Tensor]
+
+# Returns how many workers have been started and not terminated.
+LIVE_WORKERS = run_js("""
+    const live = new Set();
+    globalThis.Worker = class extends Worker {
+        constructor(...rest) {
+            super(...rest);
+            live.add(this);
+        }
+        terminate() {
+            live.delete(this);
+            super.terminate();
+        }
+    };
+    () => live.size;
+""")
+WEAK_REFERENCE = run_js("(object) => new WeakRef(object)")
+COLLECT_GARBAGE = run_js("() => globalThis.gc?.({ type: 'major', execution: 'async' })")  # Chromium with --expose-gc
 
 ran: list[bool] = []  # whether the workers ran a call, for each that was passed to them
 run = workers._run
@@ -122,8 +141,7 @@ async def results() -> dict[str, Any]:
     found["interrupted"] = await interrupted()
     found["other task"] = [await other_task(is_late=late) for late in (False, True)]
     found["lost"] = [await lost(during_call=False), await lost(during_call=True)]
-    lw.set_num_threads(1)
-    found["ended"] = lw.get_num_threads()
+    found["ended"] = await ended()
     return found
 
 
@@ -245,6 +263,25 @@ async def lost(*, during_call: bool) -> list[Any]:
         same = [bits(a @ a) == expected for _ in range(2)]
     workers.pyodide_js = before
     return [same, [f"{each.category.__name__}: {each.message}" for each in warned], lw.get_num_threads()]
+
+
+async def ended() -> list[Any]:
+    """Ends the workers. Returns the number of threads, the numbers of workers before and afterwards, and whether their
+    memory was freed; None if the browser has no function that collects garbage."""
+    a = numbers(400, 400)
+    await start(3)
+    a @ a
+    memory = WEAK_REFERENCE(workers._pool.memory)
+    live = [LIVE_WORKERS()]
+    lw.set_num_threads(1)
+    live.append(LIVE_WORKERS())
+    is_freed = None
+    for _ in range(20 if hasattr(js, "gc") else 0):  # the first one may find the memory on the stack
+        await COLLECT_GARBAGE()
+        is_freed = memory.deref() is None
+        if is_freed:
+            break
+    return [lw.get_num_threads(), live, is_freed]
 
 
 await results() if __name__ == "__main__" else None  # noqa: F704 (Pyodide runs programs with await at the top)
