@@ -416,13 +416,13 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
 /* Returns how many blocks of queries a chunk should have, if `batch` times `blocks` blocks are divided among threads:
  * as many as give the busiest thread the least work, which includes packing the keys for each chunk. Many threads get
  * smaller chunks, as small as take at most an eighth longer; a thread that is fast, or early, then takes over chunks of
- * one that is not. */
-static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t threads) {
+ * one that is not. So do threads whose chunks are uneven, because later queries see more keys. */
+static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t threads, int is_uneven) {
     int64_t chunks = divide_up(blocks, ATTENTION_MAX_BLOCKS), best = divide_up(blocks, chunks), least = INT64_MAX;
     for (; threads > 1 && chunks <= blocks && batch * chunks <= threads * ATTENTION_MAX_TASKS; chunks++) {
         int64_t each = divide_up(blocks, chunks), shared = divide_up(batch * divide_up(blocks, each), threads);
         int64_t time = shared * (each * ATTENTION_ROWS + ATTENTION_PACKING);
-        int64_t margin = threads >= ATTENTION_MANY_THREADS ? least / 8 : -1;
+        int64_t margin = is_uneven || threads >= ATTENTION_MANY_THREADS ? least / 8 : -1;
         if (least == INT64_MAX || time <= least + margin) {
             best = each;
             least = min_int64(time, least);
@@ -444,7 +444,8 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
     if (batch == 0 || l->queries == 0 || l->value_depth == 0) {
         return LW_OK;
     }
-    all.rows = ATTENTION_ROWS * attention_chunk_blocks(divide_up(l->queries, ATTENTION_ROWS), batch, context->threads);
+    int64_t blocks = divide_up(l->queries, ATTENTION_ROWS);
+    all.rows = ATTENTION_ROWS * attention_chunk_blocks(blocks, batch, context->threads, l->last < l->keys - 1);
     all.chunks = divide_up(l->queries, all.rows);
     all.count = batch * all.chunks;
     all.per_task = items_per_task(context, all.count, 1);

@@ -118,7 +118,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
                            void *const *outputs, const lw_scalar *parameters, span_function *function) {
     ordered_spans ordered = {.all = all_spans(layout, inputs, 2, outputs, parameters, function)};
     int64_t most = 1, tasks = context->tasks;
-    for (int32_t d = 0; d < layout->ndim && most < tasks; d++) {
+    for (int32_t d = 0; HAS_THREADS && d < layout->ndim && most < tasks; d++) {
         int is_last = d == layout->ndim - 1;
         int64_t extent = layout->shape[d], unit = is_last ? PUT_LINE : 1;
         if (layout->strides[2][d] != 0 && extent / unit > most) {
@@ -128,8 +128,8 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
             ordered.per_part = divide_up(divide_up(extent, is_last ? context->threads : tasks), unit) * unit;
         }
     }
-    if (ordered.per_part > 0) {
-        PATH("put: in parts");
+    if (HAS_THREADS && ordered.per_part > 0) {
+        PATH_IF(HAS_THREADS, "put: in parts");
         return run_tasks(context, divide_up(layout->shape[ordered.dim], ordered.per_part), put_part, &ordered);
     }
     PATH("put: in order");
