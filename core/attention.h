@@ -416,7 +416,7 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
 /* Returns how many blocks of queries a chunk should have, if `batch` times `blocks` blocks are divided among threads:
  * as many as give the busiest thread the least work, which includes packing the keys for each chunk. Many threads get
  * smaller chunks, as small as take at most an eighth longer; a thread that is fast, or early, then takes over chunks of
- * one that is not. So do threads whose chunks are uneven, because later queries see more keys. */
+ * one that is not. So do threads with few chunks that are uneven, because later queries see more keys. */
 static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t threads, int is_uneven) {
     int64_t chunks = divide_up(blocks, ATTENTION_MAX_BLOCKS), best = divide_up(blocks, chunks), least = INT64_MAX;
     for (; threads > 1 && chunks <= blocks && batch * chunks <= threads * ATTENTION_MAX_TASKS; chunks++) {
@@ -445,7 +445,8 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
         return LW_OK;
     }
     int64_t blocks = divide_up(l->queries, ATTENTION_ROWS);
-    all.rows = ATTENTION_ROWS * attention_chunk_blocks(blocks, batch, context->threads, l->last < l->keys - 1);
+    int is_uneven = l->last < l->keys - 1 && batch < 2 * context->threads;
+    all.rows = ATTENTION_ROWS * attention_chunk_blocks(blocks, batch, context->threads, is_uneven);
     all.chunks = divide_up(l->queries, all.rows);
     all.count = batch * all.chunks;
     all.per_task = items_per_task(context, all.count, 1);

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from native import compiler
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
 
 # Prints how many threads the process has after a call inside a region, and after one outside.
@@ -49,7 +51,7 @@ def test_calls_inside_a_region_start_no_workers(tmp_path: Path) -> None:
     """The library's name has a hash, and its symbols are not global, as in a wheel that brings its own runtime."""
     source, library = tmp_path / "openmp.c", tmp_path / "libgomp-a34b3233.so.1.0.0"
     source.write_text(FAKE)
-    subprocess.run([sys.executable, "-m", "ziglang", "cc", "-shared", source, "-o", library], check=True)
+    subprocess.run([*compiler.choose().command, "-shared", "-fPIC", source, "-o", library], check=True)
     region = "inside = ctypes.c_int.in_dll(runtime, 'inside')\ninside.value = 1\ncall()\ninside.value = 0"
     inside, outside = _counts(region, str(library))
     assert (inside, outside > 1) == (1, True)

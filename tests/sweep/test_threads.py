@@ -7,7 +7,6 @@ threads do not run at once, but the work is split into tasks for all of them."""
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from generator.schema import Contract
 
 import lanewise as lw
 from lanewise import _ext, libraries
+from native import compiler
 from tests.bench import operations
 from tests.bench.cases import build
 from tests.bench.inputs import ITEM_BYTES
@@ -118,9 +118,9 @@ def test_random_numbers(draw: str) -> None:
 def division(tmp_path: Path) -> Iterator[Callable[[], list[int]]]:
     """A function that makes a call of the kernel in division.c, and returns its numbers of threads and tasks."""
     library = tmp_path / "division.so"
-    words = ["cc", "-O2", "-shared", "-ffreestanding", "-nostdlib", f"-I{libraries.DIRECTORY / 'include'}"]
-    command = [sys.executable, "-m", "ziglang", *words, Path(__file__).with_name("division.c"), "-o", library]
-    subprocess.run(command, check=True)
+    words = ["-O2", "-shared", "-fPIC", "-ffreestanding", "-nostdlib", f"-I{libraries.DIRECTORY / 'include'}"]
+    source = Path(__file__).with_name("division.c")
+    subprocess.run([*compiler.choose().command, *words, source, "-o", library], check=True)
     with lw.use_backend("scalar"):
         x = lw.zeros(ELEMENTS, dtype=lw.int32)
         _ext.open_library(str(library), "scalar", None)
