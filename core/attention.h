@@ -21,13 +21,10 @@
 #include "math/exp.h"
 
 enum {
-    ATTENTION_ROWS = 48,           /* queries per block; a multiple of GEMM_MR on every instruction set */
-    ATTENTION_MAX_BLOCKS = 16,     /* blocks of queries per chunk; they share packed keys and values */
-    ATTENTION_KEYS = 128,          /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
-    ATTENTION_UNPACKED_KEYS = 512, /* keys per block of attention_unpacked */
-    ATTENTION_PACKING = 8,         /* packing the keys takes as long as multiplying them by this many queries */
-    ATTENTION_MANY_THREADS = 4,    /* from this many on, it is likely that some thread is slower than the others */
-    ATTENTION_MAX_TASKS = 8        /* chunks per thread, unless chunks of MAX_BLOCKS are more */
+    ATTENTION_ROWS = 48,          /* queries per block; a multiple of GEMM_MR on every instruction set */
+    ATTENTION_MAX_BLOCKS = 16,    /* blocks of queries per chunk; they share packed keys and values */
+    ATTENTION_KEYS = 128,         /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
+    ATTENTION_UNPACKED_KEYS = 512 /* keys per block of attention_unpacked */
 };
 
 typedef struct attention {
@@ -416,13 +413,14 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
 /* Returns how many blocks of queries a chunk should have, if `batch` times `blocks` blocks are divided among threads:
  * as many as give the busiest thread the least work, which includes packing the keys for each chunk. Many threads get
  * smaller chunks, as small as take at most an eighth longer; a thread that is fast, or early, then takes over chunks of
- * one that is not. So do threads with few chunks that are uneven, because later queries see more keys. */
+ * one that is not. So do threads with few chunks that are uneven, because later queries see more keys. The costs are
+ * those of a grid of products. */
 static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t threads, int is_uneven) {
     int64_t chunks = divide_up(blocks, ATTENTION_MAX_BLOCKS), best = divide_up(blocks, chunks), least = INT64_MAX;
-    for (; threads > 1 && chunks <= blocks && batch * chunks <= threads * ATTENTION_MAX_TASKS; chunks++) {
+    for (; threads > 1 && chunks <= blocks && batch * chunks <= threads * GRID_MAX_BLOCKS; chunks++) {
         int64_t each = divide_up(blocks, chunks), shared = divide_up(batch * divide_up(blocks, each), threads);
-        int64_t time = shared * (each * ATTENTION_ROWS + ATTENTION_PACKING);
-        int64_t margin = is_uneven || threads >= ATTENTION_MANY_THREADS ? least / 8 : -1;
+        int64_t time = shared * (each * ATTENTION_ROWS + GRID_PACKING);
+        int64_t margin = is_uneven || threads >= GRID_MANY_THREADS ? least / 8 : -1;
         if (least == INT64_MAX || time <= least + margin) {
             best = each;
             least = min_int64(time, least);

@@ -124,7 +124,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
         if (layout->strides[2][d] != 0 && extent / unit > most) {
             most = extent / unit;
             ordered.dim = d;
-            /* shorter spans take longer per element, so there are no more than threads */
+            /* Each part repeats the work per index, so rows are cut into only one part per thread. */
             ordered.per_part = divide_up(divide_up(extent, is_last ? context->threads : tasks), unit) * unit;
         }
     }

@@ -7,8 +7,8 @@
 int lw_usable_cores(int *has_quota);
 
 #if defined(__linux__)
-/* Returns the tightest CPU limit of this process's control groups, in processors, which may be a fraction; 0 if there
- * is no limit. Reads files under `root`, which is "" except in tests. */
+/* Returns the lowest CPU limit among this process's control groups as a number of processors, which need not be whole,
+ * or 0 if there is none. Only tests pass a `root` other than "": the folder under which proc/ and sys/ are read. */
 double lw_control_group_cores(const char *root);
 
 /* Applies a CPU limit, or 0 for none, to a number of processors: returns the smaller of the two, rounded up. Stores in

@@ -1,5 +1,7 @@
+/* Finds the OpenMP runtimes that the process has loaded, and asks them. */
 #define _GNU_SOURCE
 #include "parallel_region.h"
+#include "dynamic.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,7 +13,8 @@ enum { MAX_RUNTIMES = 8 };
 static in_parallel *runtimes[MAX_RUNTIMES];
 static atomic_int runtime_count; /* only grows, because runtimes stay loaded once they are found */
 
-static void add_runtime(in_parallel *function) {
+static void add_runtime(void *library) {
+    in_parallel *function = (in_parallel *)lw_find_symbol(library, "omp_in_parallel");
     int count = atomic_load(&runtime_count);
     for (int i = 0; i < count; i++) {
         if (runtimes[i] == function) {
@@ -27,14 +30,13 @@ static void add_runtime(in_parallel *function) {
 #if defined(_WIN32)
 
 void *__stdcall GetModuleHandleA(const char *);
-void *__stdcall GetProcAddress(void *, const char *);
 
 static void find_runtimes(void) {
     static const char *const names[] = {"vcomp140.dll", "libiomp5md.dll", "libomp140.x86_64.dll", "libgomp-1.dll"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *module = GetModuleHandleA(names[i]);
         if (module) {
-            add_runtime((in_parallel *)GetProcAddress(module, "omp_in_parallel"));
+            add_runtime(module);
         }
     }
 }
@@ -59,7 +61,7 @@ static int is_runtime(const char *path) {
 static void add_library(const char *path) {
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (library) {
-        add_runtime((in_parallel *)dlsym(library, "omp_in_parallel"));
+        add_runtime(library);
     }
 }
 

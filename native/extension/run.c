@@ -102,10 +102,11 @@ static int continues_series(void) {
     return lw_clock_nanoseconds() - end < NANOSECONDS_IN_A_SERIES;
 }
 
-static int is_long_enough(double nanoseconds) { return nanoseconds >= 2 * price(READY) && lw_threads() > 1; }
+/* Returns whether a call would use several threads if all were ready. */
+static int may_use_threads(double nanoseconds) { return nanoseconds >= 2 * price(READY) && lw_threads() > 1; }
 
 static void end_call(double nanoseconds) {
-    if (is_long_enough(nanoseconds)) {
+    if (may_use_threads(nanoseconds)) {
         atomic_store_explicit(&end_of_last_call, lw_clock_nanoseconds(), memory_order_relaxed);
     }
 }
@@ -114,7 +115,7 @@ static void end_call(double nanoseconds) {
  * the caller; the threads that it wakes are ready for the next call. A call from another library's parallel region
  * stays on its thread, because that library's threads already share the processors. */
 static int threads_for(double nanoseconds) {
-    if (!is_long_enough(nanoseconds)) {
+    if (!may_use_threads(nanoseconds)) {
         return 1;
     }
     int ready = lw_ready_workers();

@@ -20,16 +20,27 @@ def _lines(run: c_programs.Run, folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in c_programs.output(run, c_programs.HERE / "gemm_sizes.c", folder).splitlines()]
 
 
-def _printed(run: c_programs.Run, folder: Path) -> tuple[bool, dict[str, int], list[dict[str, Any]]]:
-    """Returns whether the host may report caches, the instruction set's constants, and the sizes for each product and
-    processor."""
-    constants, *rows = _lines(run, folder)
-    return run.triple != c_programs.WASM, constants, [row for row in rows if "rows" in row]
+def _rows(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the lines that have sizes."""
+    return [line for line in lines if "rows" in line]
 
 
 @pytest.fixture(scope="module", params=RUNS, ids=[run.name for run in RUNS])
-def printed(request, tmp_path_factory):
-    return _printed(request.param, tmp_path_factory.mktemp("sizes"))
+def run(request) -> c_programs.Run:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def lines(run, tmp_path_factory) -> list[dict[str, Any]]:
+    """What gemm_sizes.c prints."""
+    return _lines(run, tmp_path_factory.mktemp("sizes"))
+
+
+@pytest.fixture
+def printed(run, lines) -> tuple[bool, dict[str, int], list[dict[str, Any]]]:
+    """Whether the host may report caches, the instruction set's constants, and the sizes for each product and
+    processor."""
+    return run.triple != c_programs.WASM, lines[0], _rows(lines)
 
 
 def _sizes(row: dict[str, Any]) -> tuple[int, ...]:
@@ -40,10 +51,9 @@ def _call(row: dict[str, Any]) -> tuple[int, ...]:
     return tuple(row[name] for name in ("threads", "m", "n", "k"))
 
 
-@pytest.mark.parametrize("run", RUNS, ids=[run.name for run in RUNS])
-def test_every_thread_gets_a_block(run: c_programs.Run, tmp_path: Path) -> None:
+def test_every_thread_gets_a_block(lines):
     """256 x 256 is enough work for 8 threads, and 512 x 512 for 16."""
-    grids = [line for line in _lines(run, tmp_path) if "is_grid" in line]
+    grids = [line for line in lines if "is_grid" in line]
     assert [(line["n"], line["threads"]) for line in grids] == [(256, 8), (512, 16)]
     for line in grids:
         assert line["is_grid"] and line["tasks"] % line["threads"] == 0
@@ -91,7 +101,7 @@ def test_blocks_fit_small_caches(printed):
 
 def test_sizes_of_avx512(tmp_path: Path) -> None:
     """Half of 512 KB of L2 holds 128 columns of 512 floats, and half of 8 MB of L3 2048."""
-    _, _, rows = _printed(next(run for run in RUNS if run.isa == "avx512"), tmp_path)
+    rows = _rows(_lines(next(run for run in RUNS if run.isa == "avx512"), tmp_path))
     found = {(row["l2"], row["cache"]): row for row in rows if row["threads"] == 1 and row["k"] == 4096}
     columns = [found[l2, 0]["task_columns"] for l2 in (32 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB)]
     assert columns == [32, 64, 128, 256, 256]
