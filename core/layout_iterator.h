@@ -59,12 +59,12 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Whether the host may have several threads. WebAssembly has one, and pages download its code, so it leaves out what
- * only several threads use. */
+/* Whether the host may have several threads, and whether pages download the code. WebAssembly has one thread, and
+ * leaves out what only several threads use and what gains little. */
 #if defined __wasm__
-enum { HAS_THREADS = 0 };
+enum { HAS_THREADS = 0, IS_DOWNLOADED = 1 };
 #else
-enum { HAS_THREADS = 1 };
+enum { HAS_THREADS = 1, IS_DOWNLOADED = 0 };
 #endif
 
 /* Runs tasks by context->run, which can spread them over threads. A single task runs on this

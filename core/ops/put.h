@@ -3,7 +3,7 @@
 
 #include "gather.h"
 
-GATHER(put, 8, 2)
-GATHER(put, 16, 2)
-GATHER(put, 32, 2)
-GATHER(put, 64, 2)
+PUT(8)
+PUT(16)
+PUT(32)
+PUT(64)

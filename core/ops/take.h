@@ -3,7 +3,7 @@
 
 #include "gather.h"
 
-GATHER(take, 8, 0)
-GATHER(take, 16, 0)
-GATHER(take, 32, 0)
-GATHER(take, 64, 0)
+TAKE(8)
+TAKE(16)
+TAKE(32)
+TAKE(64)

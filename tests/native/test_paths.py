@@ -28,7 +28,10 @@ NEVER = {
     "sort_divided_task: one": "a sort is divided among several threads",
     "sort_part_task: one": "a selection is divided among several threads",
     **dict.fromkeys(
-        ("put: in order", "put: in parts", "put_part: one", "put_part: several"),
+        (
+            *("put: in order", "put: in parts", "put_part: one", "put_part: several"),
+            *("put: by ranges of the axis", "put_range: one", "put_range: several"),
+        ),
         "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
     ),
 }

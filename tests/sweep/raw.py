@@ -68,10 +68,13 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The lw_context of a call: its callbacks allocate scratch memory and, if the work should be divided into `tasks`,
-    run the kernel's tasks in reverse order. Once `interrupt_at` tasks have run, the kernel gets INTERRUPTED."""
+    """The lw_context of a call: its callbacks allocate scratch memory and, if the work should be divided into `tasks`
+    for `threads`, run the kernel's tasks in reverse order. Once `interrupt_at` tasks have run, the kernel gets
+    INTERRUPTED."""
 
-    def __init__(self, memory: bool = True, tasks: int = 0, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
+    def __init__(
+        self, memory: bool = True, tasks: int = 0, interrupt_at: int = -1, cache_bytes: int = 0, threads: int = 4
+    ) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
         self.damage: list[str] = []
         self.tasks = 0
@@ -87,7 +90,7 @@ class Context:
             self.pointer.allocate, self.pointer.release = self._callbacks[:2]
         if tasks:
             self.pointer.run = self._callbacks[2]
-            self.pointer.threads, self.pointer.tasks = 4, tasks
+            self.pointer.threads, self.pointer.tasks = threads, tasks
 
     def _new(self) -> Any:
         return ffi.new("lw_context *")

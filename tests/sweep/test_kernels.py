@@ -115,3 +115,28 @@ def test_put_writes_only_the_indexed_elements(contract, host, gaps, case, tasks)
         assert np.array_equal(bits(out.array), bits(expected))
         assert (out.surroundings() == raw.POISON).all()
         assert (context.tasks > 1) == (tasks > 0 and is_divided)
+
+
+@pytest.mark.contracts(lambda contract: contract.operation == "put")
+@pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
+@pytest.mark.parametrize("columns", [(), (3,)], ids=["items", "rows"])
+def test_put_by_ranges_of_the_axis(contract, host, gaps, columns):
+    """If the result is larger than a cache, each of eight threads writes a range of the axis."""
+    for dtype in contract.computed:
+        size = raw.place((1,), dtype, gaps=False).array.nbytes
+        extent = (2 << 20) // size + 100
+        count = (2 << 20) + 700 if size == 1 else 700  # more than eight threads write before they can be interrupted
+        places = np.random.default_rng(0).integers(-extent, extent, count).astype("int32")
+        places[:-1:3] = places[-1]
+        values = draw(contract, "values", dtype, (count, *columns), "put")
+        inputs = [raw.copy_of(values, gaps), raw.copy_of(places, gaps)]
+        out = raw.place((extent, *columns), dtype, gaps)
+        expected = out.array.copy()
+        expected[places] = values
+        made = raw.layouts.call(contract, {"axis": 0}, [each.place for each in inputs], out.place)
+        scalars = np.array(made.scalars, "int64").tobytes()
+        context = raw.Context(tasks=8, threads=8)
+        assert raw.call(host.value, contract.kernel(dtype), made.layout, scalars, inputs, out, context) == raw.OK
+        assert np.array_equal(bits(out.array), bits(expected))
+        assert (out.surroundings() == raw.POISON).all()
+        assert context.tasks > 8  # the indices are checked in tasks, too
