@@ -191,19 +191,22 @@ def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
 
 
 def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str]:
-    """Returns a line of the table: the figure, the bars and whether they hold, and the figures of the peers."""
+    """Returns a line of the table: the figure, the bars and whether they hold, and the figures of the peers.
+
+    If 90th percentiles were measured, they follow the figures in parentheses.
+    """
     if measured is None:
         return [goal.name, goal.unit, *[""] * 3, *_judged(goal, None), *[""] * len(peers)]
     reached = measured.of_limit()
-    theirs = [measured.peers.get(name) for name in peers]
+    ours = next(iter(measured.tails), "")
     return [
         goal.name,
         goal.unit,
-        _figure(measured.value, goal, measured),
+        _with_tail(measured.value, goal, measured, ours),
         _figure(measured.median, goal, measured),
         "" if reached is None else f"{reached:.0%}",
         *_judged(goal, measured),
-        *("-" if value is None else _figure(value, goal, measured) for value in theirs),
+        *(_with_tail(measured.peers[each], goal, measured, each) if each in measured.peers else "-" for each in peers),
     ]
 
 
@@ -229,3 +232,9 @@ def _verdict(bars: Bars, reached: float | None) -> str:
 def _figure(value: float, goal: Goal, measured: Measured) -> str:
     found = in_unit(value, goal.unit, measured.flops)
     return f"{found:,.0f}" if found >= 100 else f"{found:.3g}"
+
+
+def _with_tail(value: float, goal: Goal, measured: Measured, name: str) -> str:
+    shown = _figure(value, goal, measured)
+    tail = measured.tails.get(name)
+    return shown if tail is None else f"{shown} ({_figure(tail, goal, measured)})"

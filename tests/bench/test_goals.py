@@ -104,6 +104,13 @@ def test_a_row_has_a_cell_under_every_heading():
     assert absent[6] == "?"
 
 
+def test_90th_percentiles_follow_the_figures():
+    measured = Measured(2000.0, 2000.0, {"torch": 3000.0}, tails={"lanewise": 2500.0, "torch": 123456.0})
+    row = goals.row(Goal("x", goals.MICROSECONDS, (), ()), measured, ("torch", "numpy"))
+    assert row[2:4] == ["2 (2.5)", "2"]
+    assert row[-2:] == ["3 (123)", "-"]
+
+
 def test_goals_are_found_by_the_beginning_of_their_names():
     assert [goal.name for goal in goals.find(BROWSER, ["matmul 64", "call"])] == ["matmul 64", "call, n = 4"]
     assert len(goals.find(BROWSER, [])) == len(BROWSER)
