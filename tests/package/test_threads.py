@@ -100,6 +100,36 @@ def test_the_affinity_of_taskset_is_respected():
         assert done.stdout == f"{min(count, most)}\n", done.stderr
 
 
+@pytest.fixture
+def half_a_processor():
+    """A control group whose processes get half the time of a processor. Skips the test where none can be made."""
+    first = Path("/sys/fs/cgroup/cpu")  # of version 1, or else the only hierarchy, of version 2
+    parent, limits = (
+        (first, {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"})
+        if first.exists()
+        else (first.parent, {"cpu.max": "50000 100000"})
+    )
+    group = parent / f"lanewise-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    try:
+        for name, value in limits.items():
+            (group / name).write_text(value)
+    except OSError as error:
+        group.rmdir()
+        pytest.skip(f"the control group takes no limit: {error}")
+    yield group
+    group.rmdir()
+
+
+def test_the_quota_of_a_control_group_is_respected(half_a_processor):
+    join = ("sh", "-c", f'echo $$ > {half_a_processor}/cgroup.procs && exec "$@"', "sh")
+    done = imported(None, under=join)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_series_of_calls_starts_threads_and_single_calls_do_not():
     program = """
