@@ -45,15 +45,15 @@ static lw_status gather_check_task(lw_context *context, int64_t task, const void
     layout_iterator it;
     iterator_start(&it, layout, 0, last < 0 ? 0 : last, 1, position / length);
     for (; position < end; at = 0, iterator_next(&it)) {
-        const char *index = all->data + it.offset[0] + at * step;
+        const char *p = all->data + it.offset[0] + at * step;
         int64_t row_end = min_int64(position + length - at, end);
-        if (!IS_DOWNLOADED && step == sizeof(int32_t) && gather_fits(index, row_end - position, all->extent)) {
+        if (!IS_DOWNLOADED && step == sizeof(int32_t) && gather_fits(p, row_end - position, all->extent)) {
             position = row_end;
         }
-        for (; position < row_end; position++, index += step) {
-            /* true if the index is less than -extent, or at least extent */
-            if ((uint64_t)(gather_index(index) + all->extent) >= 2 * (uint64_t)all->extent) {
-                context->bad_index = gather_index(index);
+        for (; position < row_end; position++, p += step) {
+            int64_t index = gather_index(p);
+            if (index < -all->extent || index >= all->extent) {
+                context->bad_index = index;
                 return LW_BAD_INDEX;
             }
         }
@@ -204,8 +204,8 @@ static lw_status put_range(lw_context *context, int64_t task, const void *argume
 
 /* Writes all values in an order in which the last value for an element wins. Positions along a dimension in which the
  * result has a stride are different elements, so parts of it can be written in parallel: whole rows, or columns of rows
- * that have one index each. If all dimensions are those of the indices, each task writes a range of the axis and passes
- * over the values outside it, one thread all values. */
+ * that have one index each. If all dimensions are those of the indices, each of many threads writes a range of the
+ * axis and skips values that belong elsewhere; few threads gain nothing by that, so one writes all values. */
 static lw_status put_spans(lw_context *context, const lw_layout *layout, const void *const *inputs,
                            void *const *outputs, const lw_scalar *parameters, span_function *function,
                            span_function *range_function) {
