@@ -24,15 +24,15 @@ typedef struct gather_indices {
     int64_t count, per_task, extent;
 } gather_indices;
 
-/* Returns whether all of `count` contiguous indices are within the extent of the axis. */
-INLINE int gather_fits(const char *indices, int64_t count, int64_t extent) {
-    int32_t least = 0, most = 0;
-    for (int64_t i = 0; i < count; i++) { /* a loop without a branch, which compilers vectorize */
+/* Returns whether `count` contiguous indices are all in [-extent, extent). */
+INLINE int gather_all_fit(const char *indices, int64_t count, int64_t extent) {
+    int32_t low = 0, high = 0;
+    for (int64_t i = 0; i < count; i++) { /* without branches, so that compilers vectorize it */
         int32_t index = gather_index(indices + i * (int64_t)sizeof index);
-        least = index < least ? index : least;
-        most = index > most ? index : most;
+        low = index < low ? index : low;
+        high = index > high ? index : high;
     }
-    return least >= -extent && most < extent;
+    return low >= -extent && high < extent;
 }
 
 static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
@@ -47,7 +47,7 @@ static lw_status gather_check_task(lw_context *context, int64_t task, const void
     for (; position < end; at = 0, iterator_next(&it)) {
         const char *p = all->data + it.offset[0] + at * step;
         int64_t row_end = min_int64(position + length - at, end);
-        if (!IS_DOWNLOADED && step == sizeof(int32_t) && gather_fits(p, row_end - position, all->extent)) {
+        if (!IS_DOWNLOADED && step == sizeof(int32_t) && gather_all_fit(p, row_end - position, all->extent)) {
             position = row_end;
         }
         for (; position < row_end; position++, p += step) {
@@ -95,7 +95,7 @@ INLINE void gather_item(const span *p, int64_t i, int64_t extent, int64_t stride
 }
 
 INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed, int size) {
-    span own = *p; /* a local copy stays in registers: for all the compiler knows, items are written over *p */
+    span own = *p; /* a local copy stays in registers, because stores of items cannot alias it */
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     if (own.step[1] == 0) {
         PATH("gather: one index per span");
@@ -109,7 +109,8 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
     }
 }
 
-/* Sets chosen[i] to 1 if the position that index i selects is in the range of put_range_span(), else to 0. */
+/* Sets chosen[i] to 1 if the position that index i selects is in a range of the axis, else to 0. The range is given by
+ * parameters 2 (its first position) and 3 (its length). */
 INLINE void put_choose(uint8_t *chosen, const char *indices, int64_t step, int64_t count, const lw_scalar *parameters) {
     uint32_t extent = (uint32_t)parameters[0].i, first = (uint32_t)parameters[2].i, length = (uint32_t)parameters[3].i;
     for (int64_t i = 0; i < count; i++) {
@@ -118,8 +119,8 @@ INLINE void put_choose(uint8_t *chosen, const char *indices, int64_t step, int64
     }
 }
 
-/* Writes the span's items whose positions are in a range of the axis; parameters 2 and 3 are its first position and its
- * length. Compares the indices of a block before it writes: a branch per index would often be mispredicted. */
+/* Writes the span's items whose positions are in the range of put_choose(). Compares the indices of a block before it
+ * writes: a branch per index would often be mispredicted. */
 INLINE void put_range_span(const span *p, const lw_scalar *parameters, int size) {
     enum { BLOCK = 64 };
     span own = *p;
@@ -145,7 +146,7 @@ INLINE void put_range_span(const span *p, const lw_scalar *parameters, int size)
         for (int i = 0; i < BLOCK; i += 8) {
             uint64_t bytes;
             __builtin_memcpy(&bytes, chosen + i, 8);
-            bits |= (bytes * 0x0102040810204080 >> 56) << i; /* the lowest bit of each byte */
+            bits |= (bytes * 0x0102040810204080 >> 56) << i; /* the lowest bit of each byte, little-endian */
         }
         for (; bits; bits &= bits - 1) {
             gather_item(&own, begin + __builtin_ctzll(bits), extent, stride, 2, size);
@@ -156,19 +157,19 @@ INLINE void put_range_span(const span *p, const lw_scalar *parameters, int size)
 /* Spans that several indices of put may write to, so each element gets its values in order. */
 typedef struct ordered_spans {
     spans all;
-    int32_t dim;                   /* the dimension along which the spans are cut into parts */
-    int64_t per_part;              /* positions along this dimension, or along the axis, per part */
-    int64_t next;                  /* the next of `all`'s tasks, which begin one after another */
-    span_function *range_function; /* writes the positions in a range of the axis */
+    int32_t dim;      /* the dimension along which the spans are cut into parts */
+    int64_t per_part; /* positions along this dimension, or along the axis, per part */
+    int64_t next;     /* the next of `all`'s tasks, if they run in sequence */
 } ordered_spans;
 
 enum {
-    PUT_LINE = 64,       /* elements along the last dimension per part, at least: a multiple of a cache line */
-    PUT_ITEMS = 1 << 18, /* items that a thread writes in order until the host can interrupt it */
-    /* Each task that writes a range of the axis reads all indices. On a Xeon, four threads took as long as one that
-     * writes all values in order; 8 to 16 were 1.4 to 4 times as fast, but not if the result fit the 2 MB of L2. */
-    PUT_RANGES = 8,
-    PUT_CACHED = 1 << 21 /* bytes of such a result */
+    PUT_LINE = 64,              /* elements along the last dimension per part, at least: a multiple of a cache line */
+    PUT_SERIAL_ITEMS = 1 << 18, /* items per task if tasks run one after another; the host can interrupt between them */
+    /* If tasks write ranges of the axis, each reads all indices. On a Xeon with 16 processors and 2 MB of L2 (November
+     * 2026), four threads took as long as one that writes in order; 8 to 16 were 1.4 to 4 times as fast, but slower if
+     * L2 held the result. */
+    PUT_RANGES_MIN_THREADS = 8,
+    PUT_RANGES_MIN_BYTES = 1 << 21
 };
 
 static lw_status put_part(lw_context *context, int64_t task, const void *argument) {
@@ -186,32 +187,30 @@ static lw_status put_part(lw_context *context, int64_t task, const void *argumen
     return spans_task(context, 0, &part);
 }
 
-static lw_status put_next(lw_context *context, int64_t task, const void *argument) {
-    (void)task;
-    const ordered_spans *ordered = argument;
-    return spans_task(context, ordered->next, &ordered->all);
-}
-
 static lw_status put_range(lw_context *context, int64_t task, const void *argument) {
     const ordered_spans *ordered = argument;
     spans part = ordered->all;
     const lw_scalar *given = part.parameters;
     lw_scalar parameters[] = {given[0], given[1], {.i = task * ordered->per_part}, {.i = ordered->per_part}};
     part.parameters = parameters;
-    part.function = ordered->range_function;
-    return spans_task(context, ordered->next, &part);
+    return spans_task(context, 0, &part);
+}
+
+static lw_status put_next(lw_context *context, int64_t task, const void *argument) {
+    (void)task;
+    const ordered_spans *ordered = argument;
+    return spans_task(context, ordered->next, &ordered->all);
 }
 
 /* Writes all values in an order in which the last value for an element wins. Positions along a dimension in which the
  * result has a stride are different elements, so parts of it can be written in parallel: whole rows, or columns of rows
- * that have one index each. If all dimensions are those of the indices, each of many threads writes a range of the
- * axis and skips values that belong elsewhere; few threads gain nothing by that, so one writes all values. */
+ * that have one index each. Otherwise, if there are many threads and a large result, each task writes a range of the
+ * axis and skips values for other positions; if not, one thread writes all values. */
 static lw_status put_spans(lw_context *context, const lw_layout *layout, const void *const *inputs,
                            void *const *outputs, const lw_scalar *parameters, span_function *function,
                            span_function *range_function) {
     ordered_spans ordered = {.all = all_spans(layout, inputs, 2, outputs, parameters, function)};
-    ordered.range_function = range_function;
-    int64_t most = 1, tasks = context->tasks;
+    int64_t most = 1, tasks = context->tasks, threads = context->threads;
     for (int32_t d = 0; HAS_THREADS && d < layout->ndim && most < tasks; d++) {
         int is_last = d == layout->ndim - 1;
         int64_t extent = layout->shape[d], unit = is_last ? PUT_LINE : 1;
@@ -219,7 +218,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
             most = extent / unit;
             ordered.dim = d;
             /* Each part repeats the work per index, so rows are cut into only one part per thread. */
-            ordered.per_part = divide_up(divide_up(extent, is_last ? context->threads : tasks), unit) * unit;
+            ordered.per_part = divide_up(divide_up(extent, is_last ? threads : tasks), unit) * unit;
         }
     }
     if (HAS_THREADS && ordered.per_part > 0) {
@@ -227,22 +226,18 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
         return run_tasks(context, divide_up(layout->shape[ordered.dim], ordered.per_part), put_part, &ordered);
     }
     int64_t extent = parameters[0].i, stride = parameters[1].i;
-    int in_ranges = HAS_THREADS && context->threads >= PUT_RANGES && extent <= INT32_MAX &&
-                    extent * (stride < 0 ? -stride : stride) > PUT_CACHED;
-    ordered.all.per_task = PUT_ITEMS;
-    if (in_ranges) {
-        ordered.all.per_task *= context->threads;
-        ordered.per_part = divide_up(divide_up(extent, context->threads), PUT_LINE) * PUT_LINE;
+    if (HAS_THREADS && threads >= PUT_RANGES_MIN_THREADS && extent >= PUT_LINE * threads && extent <= INT32_MAX &&
+        extent * (stride < 0 ? -stride : stride) > PUT_RANGES_MIN_BYTES) {
+        PATH_IF(HAS_THREADS, "put: by ranges of the axis");
+        ordered.all.function = range_function;
+        ordered.per_part = divide_up(divide_up(extent, threads), PUT_LINE) * PUT_LINE;
+        return run_tasks(context, divide_up(extent, ordered.per_part), put_range, &ordered);
     }
+    PATH("put: in order");
+    ordered.all.per_task = PUT_SERIAL_ITEMS;
     lw_status status = LW_OK;
-    for (; ordered.next * ordered.all.per_task < ordered.all.total && status == LW_OK; ordered.next++) {
-        if (in_ranges) {
-            PATH_IF(HAS_THREADS, "put: by ranges of the axis");
-            status = run_tasks(context, divide_up(extent, ordered.per_part), put_range, &ordered);
-        } else {
-            PATH("put: in order");
-            status = run_interruptible(context, put_next, &ordered);
-        }
+    for (; ordered.next * PUT_SERIAL_ITEMS < ordered.all.total && status == LW_OK; ordered.next++) {
+        status = run_interruptible(context, put_next, &ordered);
     }
     return status;
 }

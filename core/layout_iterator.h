@@ -59,8 +59,8 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Whether the host may have several threads, and whether pages download the code. WebAssembly has one thread, and
- * leaves out what only several threads use and what gains little. */
+/* HAS_THREADS: the host may have several threads. IS_DOWNLOADED: pages download the code, which leaves out what gains
+ * little. */
 #if defined __wasm__
 enum { HAS_THREADS = 0, IS_DOWNLOADED = 1 };
 #else

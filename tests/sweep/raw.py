@@ -14,7 +14,9 @@ from oracle_file import Case
 
 from lanewise.cffi import ffi, lib
 
-OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
+OK, INTERRUPTED, NO_MEMORY, BAD_INDEX = (
+    ffi.typeof("lw_status").relements[f"LW_{name}"] for name in ("OK", "INTERRUPTED", "NO_MEMORY", "BAD_INDEX")
+)
 POISON = 0xA5
 SCRATCH = 0xFF  # fills scratch memory with NaN, which spreads to any result that depends on uninitialized memory
 MARGIN = 64  # bytes before and after an array, filled so that a write to them is noticed
@@ -68,9 +70,9 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The lw_context of a call: its callbacks allocate scratch memory and, if the work should be divided into `tasks`
-    for `threads`, run the kernel's tasks in reverse order. Once `interrupt_at` tasks have run, the kernel gets
-    INTERRUPTED."""
+    """The lw_context of a call: its callbacks allocate scratch memory and, if the work should be divided into `tasks`,
+    run the kernel's tasks in reverse order, as on so many `threads`. Once `interrupt_at` tasks have run, the kernel
+    gets INTERRUPTED."""
 
     def __init__(
         self, memory: bool = True, tasks: int = 0, interrupt_at: int = -1, cache_bytes: int = 0, threads: int = 4

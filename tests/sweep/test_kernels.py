@@ -84,6 +84,13 @@ def test_kernels_stay_within_their_operands(host):
     assert done.returncode == 0, f"ended with {done.returncode} in {last}\n{done.stderr}"
 
 
+def call_along(contract, host, dtype, axis, inputs, out, context):
+    """Calls a kernel of take or put along an axis and returns its status."""
+    made = raw.layouts.call(contract, {"axis": axis}, [each.place for each in inputs], out.place)
+    scalars = np.array(made.scalars, "int64").tobytes()
+    return raw.call(host.value, contract.kernel(dtype), made.layout, scalars, inputs, out, context)
+
+
 # Shapes of the values, the indices and the result, the axis, and whether several tasks write the result.
 PUTS = {
     "rows and items": ((5, 2, 2, 3), [[6, 0], [-3, 1]], (5, 7, 3), 1, True),
@@ -108,10 +115,8 @@ def test_put_writes_only_the_indexed_elements(contract, host, gaps, case, tasks)
         out = raw.place(whole, dtype, gaps)
         expected = out.array.copy()
         expected[(slice(None),) * axis + (places,)] = values
-        made = raw.layouts.call(contract, {"axis": axis}, [each.place for each in inputs], out.place)
-        scalars = np.array(made.scalars, "int64").tobytes()
         context = raw.Context(tasks=tasks)
-        assert raw.call(host.value, contract.kernel(dtype), made.layout, scalars, inputs, out, context) == raw.OK
+        assert call_along(contract, host, dtype, axis, inputs, out, context) == raw.OK
         assert np.array_equal(bits(out.array), bits(expected))
         assert (out.surroundings() == raw.POISON).all()
         assert (context.tasks > 1) == (tasks > 0 and is_divided)
@@ -121,22 +126,46 @@ def test_put_writes_only_the_indexed_elements(contract, host, gaps, case, tasks)
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
 @pytest.mark.parametrize("columns", [(), (3,)], ids=["items", "rows"])
 def test_put_by_ranges_of_the_axis(contract, host, gaps, columns):
-    """If the result is larger than a cache, each of eight threads writes a range of the axis."""
+    """Eight threads divide a result of more than PUT_RANGES_MIN_BYTES (2 MB); of seven, one writes all values."""
     for dtype in contract.computed:
         size = raw.place((1,), dtype, gaps=False).array.nbytes
         extent = (2 << 20) // size + 100
-        count = (2 << 20) + 700 if size == 1 else 700  # more than eight threads write before they can be interrupted
-        places = np.random.default_rng(0).integers(-extent, extent, count).astype("int32")
-        places[:-1:3] = places[-1]
-        values = draw(contract, "values", dtype, (count, *columns), "put")
+        per_range = -(-extent // 8 // 64) * 64
+        random = np.random.default_rng(0).integers(-extent, extent, 700)
+        first = np.arange(0, extent, per_range)
+        edges = np.concatenate([first, first + per_range - 1, [extent - 1]])
+        edges = edges[edges < extent]
+        places = np.concatenate([random, edges, edges - extent, random[::3], np.sort(random)]).astype("int32")
+        values = draw(contract, "values", dtype, (len(places), *columns), "put")
         inputs = [raw.copy_of(values, gaps), raw.copy_of(places, gaps)]
-        out = raw.place((extent, *columns), dtype, gaps)
-        expected = out.array.copy()
-        expected[places] = values
-        made = raw.layouts.call(contract, {"axis": 0}, [each.place for each in inputs], out.place)
-        scalars = np.array(made.scalars, "int64").tobytes()
-        context = raw.Context(tasks=8, threads=8)
-        assert raw.call(host.value, contract.kernel(dtype), made.layout, scalars, inputs, out, context) == raw.OK
-        assert np.array_equal(bits(out.array), bits(expected))
-        assert (out.surroundings() == raw.POISON).all()
-        assert context.tasks > 8  # the indices are checked in tasks, too
+        contexts = [raw.Context(tasks=8, threads=threads) for threads in (7, 8)]
+        for context in contexts:
+            out = raw.place((extent, *columns), dtype, gaps)
+            expected = out.array.copy()
+            expected[places] = values
+            assert call_along(contract, host, dtype, 0, inputs, out, context) == raw.OK
+            assert np.array_equal(bits(out.array), bits(expected))
+            assert (out.surroundings() == raw.POISON).all()
+        in_order, by_ranges = (context.tasks for context in contexts)  # both include tasks that check the indices
+        assert by_ranges - in_order == len(first) - 1
+        context = raw.Context(tasks=8, threads=8, interrupt_at=by_ranges - 1)
+        assert call_along(contract, host, dtype, 0, inputs, out, context) == raw.INTERRUPTED
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in {"take", "put"})
+@pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
+@pytest.mark.parametrize("tasks", [0, 7])
+@pytest.mark.parametrize("bad", [5, -6, 2**31 - 1, -(2**31)])
+def test_an_index_out_of_range_is_found_in_any_row(contract, host, gaps, tasks, bad):
+    """The indices are two-dimensional, and checked before the result is written."""
+    for at in [(0, 0), (20, 30), (28, 36)]:
+        places = np.full((29, 37), -5, "int32")
+        places[at] = bad
+        inputs = {"take": [np.ones(5, "float32"), places], "put": [np.ones(places.shape, "float32"), places]}
+        operands = [raw.copy_of(each, gaps) for each in inputs[contract.operation]]
+        out = raw.place(places.shape if contract.operation == "take" else (5,), "float32", gaps)
+        before = out.memory.copy()
+        context = raw.Context(tasks=tasks)
+        assert call_along(contract, host, "float32", 0, operands, out, context) == raw.BAD_INDEX
+        assert tasks or context.pointer.bad_index == bad  # of several tasks, each has a context of its own
+        assert np.array_equal(out.memory, before)
