@@ -61,7 +61,7 @@ class Measured:
     flops: int | None = None  # operations, or in rows in TB/s the bytes that are moved
     absent: frozenset[str] = frozenset()  # peers that were not measured, although they may have the operation
     judged: bool = True  # False if the goal is for a backend that this machine lacks
-    tails: Mapping[str, float] = field(default_factory=dict)  # 90th percentiles, ours first; empty if not judged
+    tails: Mapping[str, float] = field(default_factory=dict)  # 90th percentiles, ours first; empty if not measured
 
     def of_limit(self) -> float | None:
         """Returns the speed as a share of the machine's limit, or None if the limit was not measured."""
@@ -193,7 +193,7 @@ def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
 def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str]:
     """Returns a line of the table: the figure, the bars and whether they hold, and the figures of the peers.
 
-    If 90th percentiles were measured, they follow the figures in parentheses.
+    A figure's 90th percentile, if it was measured, follows in parentheses.
     """
     if measured is None:
         return [goal.name, goal.unit, *[""] * 3, *_judged(goal, None), *[""] * len(peers)]

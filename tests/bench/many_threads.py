@@ -136,5 +136,6 @@ def _heading(peers: Sequence[str], absent: Mapping[str, str]) -> list[str]:
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {facts['system']}",
         "; ".join([f"lanewise {facts['lanewise']}, Python {facts['python']}", *peers]),
         *(f"absent: {name} ({why})" for name, why in absent.items()),
-        "figures are medians (90th percentiles); steady: these are at most twice the medians, or 1.2 times PyTorch's",
+        "figures are medians (90th percentiles)",
+        "steady: our 90th percentile is at most twice our median, or 1.2 times PyTorch's 90th percentile",
     ]

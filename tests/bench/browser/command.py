@@ -43,9 +43,9 @@ OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # wasm/releases.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # libraries to compare with; each has a module in page/
 THREADED = ("onnxruntime", "jax")  # of them, those that can use web workers; tfjs 4.22 starts some and uses one
-# Rows on two workers take so many times the rounds of others. On two processors, the browser or the system needs one of
-# them in most rounds: minima of 7 rounds were up to 1.7 times those of 60.
-MORE_ROUNDS = 8
+# Rows on two workers have this many times as many rounds as others. On two processors, the browser or the system needs
+# one of them in most rounds: minima of 7 rounds were up to 1.7 times those of 60.
+WORKER_ROUNDS = 8
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
@@ -145,7 +145,7 @@ def _on_workers(chosen: Sequence[Goal], served: Served, peers: Sequence[str], se
         page.load()
         about = _start(page, served, peers, threads=THREADS)
         heading = _heading(f"{THREADS} workers, Pyodide in another: {_versions(about)}", as_json=settings.as_json)
-        longer = replace(settings, repeats=MORE_ROUNDS * settings.repeats)
+        longer = replace(settings, repeats=WORKER_ROUNDS * settings.repeats)
         rows = []
         for goal in chosen:
             _announce(goal)
