@@ -18,12 +18,6 @@ INLINE int32_t gather_index(const char *p) {
     return index;
 }
 
-typedef struct gather_indices {
-    lw_layout layout; /* the indices' layout, without the dimensions along which they are broadcast */
-    const char *data;
-    int64_t count, per_task, extent;
-} gather_indices;
-
 /* Returns whether `count` contiguous indices are all in [-extent, extent). */
 INLINE int gather_all_fit(const char *indices, int64_t count, int64_t extent) {
     int32_t low = 0, high = 0;
@@ -36,23 +30,17 @@ INLINE int gather_all_fit(const char *indices, int64_t count, int64_t extent) {
 }
 
 static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
-    const gather_indices *all = argument;
-    const lw_layout *layout = &all->layout;
-    int32_t last = layout->ndim - 1;
-    int64_t length = last < 0 ? 1 : layout->shape[last], step = last < 0 ? 0 : layout->strides[0][last];
-    int64_t position = task * all->per_task, end = min_int64(position + all->per_task, all->count);
-    int64_t at = position % length;
-    layout_iterator it;
-    iterator_start(&it, layout, 0, last < 0 ? 0 : last, 1, position / length);
-    for (; position < end; at = 0, iterator_next(&it)) {
-        const char *p = all->data + it.offset[0] + at * step;
-        int64_t row_end = min_int64(position + length - at, end);
-        if (!IS_DOWNLOADED && step == sizeof(int32_t) && gather_all_fit(p, row_end - position, all->extent)) {
-            position = row_end;
+    const spans *all = argument;
+    int64_t extent = all->parameters[0].i;
+    span_iterator it;
+    span p;
+    for (span_start(&it, all, 1, task); span_next(&it, &p);) {
+        if (!IS_DOWNLOADED && p.step[0] == sizeof(int32_t) && gather_all_fit(p.data[0], p.count, extent)) {
+            continue;
         }
-        for (; position < row_end; position++, p += step) {
-            int64_t index = gather_index(p);
-            if (index < -all->extent || index >= all->extent) {
+        for (int64_t i = 0; i < p.count; i++) {
+            int64_t index = gather_index(p.data[0] + i * p.step[0]);
+            if (index < -extent || index >= extent) {
                 context->bad_index = index;
                 return LW_BAD_INDEX;
             }
@@ -61,22 +49,22 @@ static lw_status gather_check_task(lw_context *context, int64_t task, const void
     return LW_OK;
 }
 
-static lw_status gather_check(lw_context *context, const lw_layout *layout, const char *indices, int64_t extent) {
-    gather_indices all;
-    lw_layout *own = &all.layout;
-    all.data = indices;
-    all.extent = extent;
-    own->ndim = 0;
+/* Checks each index once, although the layout may broadcast the indices. */
+static lw_status gather_check(lw_context *context, const lw_layout *layout, const char *indices,
+                              const lw_scalar *parameters) {
+    lw_layout own;
+    own.ndim = 0;
     for (int32_t d = 0; d < layout->ndim; d++) {
         if (layout->strides[1][d] == 0 && layout->shape[d] > 0) {
             continue;
         }
-        own->shape[own->ndim] = layout->shape[d];
-        own->strides[0][own->ndim++] = layout->strides[1][d];
+        own.shape[own.ndim] = layout->shape[d];
+        own.strides[0][own.ndim++] = layout->strides[1][d];
     }
-    all.count = layout_count(own, 0, own->ndim);
-    all.per_task = items_per_task(context, all.count, SPAN_UNIT);
-    return run_tasks(context, divide_up(all.count, all.per_task), gather_check_task, &all);
+    spans all = {.layout = &own, .operands = 1, .data = {(char *)indices}, .parameters = parameters};
+    all.total = layout_count(&own, 0, own.ndim);
+    all.per_task = items_per_task(context, all.total, SPAN_UNIT);
+    return run_tasks(context, divide_up(all.total, all.per_task), gather_check_task, &all);
 }
 
 /* Returns the position along the axis that an index selects. */
@@ -249,7 +237,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
     }                                                                                                       \
     static lw_status lw_take_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
                                         void *const *outputs, const lw_scalar *parameters) {                \
-        lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                       \
+        lw_status status = gather_check(context, layout, inputs[1], parameters);                            \
         if (status != LW_OK) return status;                                                                 \
         return run_spans(context, layout, inputs, 2, outputs, parameters, take_span_##bits);                \
     }
@@ -264,7 +252,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
     }                                                                                                      \
     static lw_status lw_put_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                      \
+        lw_status status = gather_check(context, layout, inputs[1], parameters);                           \
         if (status != LW_OK) return status;                                                                \
         return put_spans(context, layout, inputs, outputs, parameters, put_span_##bits,                    \
                          HAS_THREADS ? put_range_span_##bits : NULL);                                      \

@@ -28,25 +28,57 @@ typedef struct spans {
 /* Tasks have a multiple of this many elements. Equal to RANDOM_WORDS (random.h), so that rand wastes no words. */
 enum { SPAN_UNIT = 256 };
 
-static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
-    const spans *all = argument;
+/* Iterates over the spans of a task: one per row, or part of a row at the task's ends. */
+typedef struct span_iterator {
+    const spans *all;
+    layout_iterator rows;
+    int64_t position, end; /* of the spans still to come, in row-major order */
+    int64_t at;            /* where in its row the next span begins */
+} span_iterator;
+
+/* Begins with a task's first span. `operands` is all->operands: where it is a constant, compilers unroll the loops over
+ * operands, which short rows need. */
+static inline void span_start(span_iterator *it, const spans *all, int32_t operands, int64_t task) {
     const lw_layout *layout = all->layout;
     int32_t last = layout->ndim - 1;
     int64_t length = last < 0 ? 1 : layout->shape[last];
-    int64_t position = task * all->per_task, end = min_int64(position + all->per_task, all->total);
-    int64_t at = position % length;
-    PATH_IF(at > 0, "spans: a task begins within a row");
-    layout_iterator it;
-    iterator_start(&it, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
-    for (; position < end; at = 0, iterator_next(&it)) {
-        span p = {.position = position, .count = min_int64(length - at, end - position), .streamed = all->streamed};
-        for (int32_t o = 0; o < all->operands; o++) {
-            p.step[o] = last < 0 ? 0 : layout->strides[o][last];
-            p.data[o] = all->data[o] + it.offset[o] + at * p.step[o];
-        }
+    it->all = all;
+    it->position = task * all->per_task;
+    it->end = min_int64(it->position + all->per_task, all->total);
+    it->at = it->position % length;
+    PATH_IF(it->at > 0, "spans: a task begins within a row");
+    iterator_start(&it->rows, layout, 0, last < 0 ? 0 : last, operands, it->position / length);
+}
+
+/* Sets `p` to the next span. Returns 0 if there is none. */
+static inline int span_next(span_iterator *it, span *p) {
+    if (it->position >= it->end) {
+        return 0;
+    }
+    const spans *all = it->all;
+    const lw_layout *layout = all->layout;
+    int32_t last = layout->ndim - 1;
+    int64_t length = last < 0 ? 1 : layout->shape[last];
+    p->position = it->position;
+    p->count = min_int64(length - it->at, it->end - it->position);
+    p->streamed = all->streamed;
+    for (int32_t o = 0; o < it->rows.operands; o++) {
+        p->step[o] = last < 0 ? 0 : layout->strides[o][last];
+        p->data[o] = all->data[o] + it->rows.offset[o] + it->at * p->step[o];
+    }
+    it->position += p->count;
+    it->at = 0;
+    iterator_next(&it->rows);
+    return 1;
+}
+
+static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const spans *all = argument;
+    span_iterator it;
+    span p;
+    for (span_start(&it, all, all->operands, task); span_next(&it, &p);) {
         all->function(&p, all->parameters);
-        position += p.count;
     }
     return LW_OK;
 }
