@@ -6,11 +6,10 @@ report are None, 0 or a name such as "unknown x86_64 CPU"; these functions raise
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 __all__ = ["cpu_name", "free_memory", "total_memory"]
 
@@ -30,7 +29,9 @@ def cpu_name() -> str:
     elif _SYSTEM == "darwin":
         name = _sysctl_text("machdep.cpu.brand_string")
     elif _SYSTEM == "win32":
-        name = _windows_cpu_name()
+        from lanewise import windows
+
+        name = windows.cpu_name()
     elif _SYSTEM == "emscripten":
         name = "WebAssembly"
     return name or platform.processor() or f"unknown {platform.machine()} CPU".replace("  ", " ")
@@ -45,7 +46,9 @@ def total_memory() -> int:
     if _SYSTEM == "darwin":
         return _sysctl_int("hw.memsize")
     if _SYSTEM == "win32":
-        return int(_windows_memory().ullTotalPhys)
+        from lanewise import windows
+
+        return windows.memory()[0]
     return 2**32 if _SYSTEM == "emscripten" else 0  # WebAssembly's address space
 
 
@@ -58,7 +61,9 @@ def free_memory() -> int | None:
         pages = _sysctl_int("vm.page_free_count") + _sysctl_int("vm.page_purgeable_count")
         return pages * _sysctl_int("hw.pagesize") or None
     if _SYSTEM == "win32":
-        return int(_windows_memory().ullAvailPhys)
+        from lanewise import windows
+
+        return windows.memory()[1]
     return None
 
 
@@ -119,34 +124,3 @@ def _sysctl_text(name: str) -> str:
 
 def _sysctl_int(name: str) -> int:
     return int.from_bytes(_sysctl(name, 8), sys.byteorder)
-
-
-def _windows_memory() -> Any:
-    import ctypes
-
-    class Status(ctypes.Structure):
-        _fields_ = (
-            ("dwLength", ctypes.c_uint32),
-            ("dwMemoryLoad", ctypes.c_uint32),
-            ("ullTotalPhys", ctypes.c_uint64),
-            ("ullAvailPhys", ctypes.c_uint64),
-            ("ullTotalPageFile", ctypes.c_uint64),
-            ("ullAvailPageFile", ctypes.c_uint64),
-            ("ullTotalVirtual", ctypes.c_uint64),
-            ("ullAvailVirtual", ctypes.c_uint64),
-            ("ullAvailExtendedVirtual", ctypes.c_uint64),
-        )
-
-    status = Status(dwLength=ctypes.sizeof(Status))
-    ctypes.CDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status))
-    return status
-
-
-def _windows_cpu_name() -> str:
-    registry: Any = __import__("winreg")  # exists on Windows only
-    path = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
-    try:
-        with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, path) as key:
-            return str(registry.QueryValueEx(key, "ProcessorNameString")[0]).strip()
-    except OSError:
-        return os.environ.get("PROCESSOR_IDENTIFIER", "")

@@ -21,8 +21,8 @@ from wasm.comments import javascript_without_comments, without_comments
 __all__ = ["LanewiseBuildHook"]
 
 # Files that no web page uses: the benchmark, kernels through cffi, the source of the demo's digits, which is among the
-# licenses too, PyTorch in the demo, the marker for type checkers, the price of waking threads, and WebGPU through the
-# package wgpu.
+# licenses too, PyTorch in the demo, the marker for type checkers, the price of waking threads, WebGPU through the
+# package wgpu, and Windows.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
@@ -31,6 +31,7 @@ NOT_IN_BROWSERS = (
     "lanewise/py.typed",
     "lanewise/waking.py",
     "lanewise/webgpu/desktop.py",
+    "lanewise/windows.py",
 )
 
 
