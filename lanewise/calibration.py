@@ -1,7 +1,8 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py, waking.py, promotion.py and tiles.py measure; selection.py reads at import which backends AUTO uses. Each
-field of the file is checked. A file without the expected form is ignored with a warning, and the import continues.
+tuning.py, rates.py, waking.py, promotion.py and tiles.py measure; selection.py reads at import which backends AUTO
+uses. Each field of the file is checked. A file without the expected form is ignored with a warning, and the import
+continues.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import os
 import stat
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +27,13 @@ KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 PROMOTED: Final = ("matmul", "conv2d", "scaled_dot_product_attention")
 TILED: Final = ("matmul", "linear")
 MAX_TILES: Final = 4  # sizes of products, LW_TILED_SIZES of native/extension/recorder.h
-FORMAT: Final = 5
+FORMAT: Final = 6
+# Operations that stand for all of their kind and complexity in `rates`; creation, casts and pooling keep the contracts'
+# times.
+RATED: Final = (
+    "add", "tanh", "pow", "sum", "argmax", "cumulative_sum", "softmax", "matmul", "conv2d",
+    "scaled_dot_product_attention", "rope", "eigvalsh", "eigh", "take", "sort", "searchsorted",
+)  # fmt: skip
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
 MAX_NANOSECONDS: Final = 1e12
@@ -58,8 +64,8 @@ class GpuTimes(NamedTuple):
 
 
 class WakingTimes(NamedTuple):
-    """How many nanoseconds of work, by the contracts, pay for another thread: for one that is ready, because it spins;
-    for one that sleeps, in a call that continues a series; and for one that sleeps, in a single call."""
+    """How many nanoseconds of work pay for another thread: for one that is ready, because it spins; for one that
+    sleeps, in a call that continues a series; and for one that sleeps, in a single call."""
 
     ready: float
     in_a_series: float
@@ -72,7 +78,7 @@ class Calibration(NamedTuple):
     `times` are relative to the fastest backend of each kind: 1.5 means 1.5 times as long. `date` is the day of the
     measurement. `path` is the file that stores the calibration, None if there is none. `gpu` has the times by which
     AUTO moves calls to a GPU, None without one; `waking` those by which calls use threads, None for the defaults.
-    print() shows a table.
+    `rates` has the times of operations on one thread, divided by those in their contracts. print() shows a table.
     """
 
     times: Times
@@ -80,6 +86,7 @@ class Calibration(NamedTuple):
     path: str | None = None
     gpu: GpuTimes | None = None
     waking: WakingTimes | None = None
+    rates: Mapping[str, float] | None = None
 
     @property
     def order(self) -> tuple[Backend, ...]:
@@ -180,7 +187,7 @@ def save(calibration: Calibration) -> Calibration:
     times = {backend.value: dict(of_kind) for backend, of_kind in calibration.times.items()}
     gpu, waking = (each and each._asdict() for each in (calibration.gpu, calibration.waking))
     content = {"format": FORMAT, "machine": _machine(), "date": calibration.date, "times": times}
-    content |= {"gpu": gpu, "waking": waking}
+    content |= {"gpu": gpu, "waking": waking, "rates": calibration.rates}
     descriptor, temporary = tempfile.mkstemp(prefix=f"{NAME}.", dir=directory)
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -235,7 +242,7 @@ def _parse(text: str, path: str) -> Calibration | None:
     content = json.loads(text)
     if isinstance(content, dict) and type(content.get("format")) is int and 1 <= content["format"] < FORMAT:
         return None  # an earlier version wrote it
-    content = _table(content, {"format", "machine", "date", "times", "gpu", "waking"}, "the file")
+    content = _table(content, {"format", "machine", "date", "times", "gpu", "waking", "rates"}, "the file")
     if content["format"] != FORMAT or isinstance(content["format"], bool):
         raise ValueError(f"expected format {FORMAT}, got {content['format']!r}")
     machine = _machine()
@@ -247,12 +254,12 @@ def _parse(text: str, path: str) -> Calibration | None:
     times = content["times"]
     if not (isinstance(times, dict) and times and times.keys() <= {backend.value for backend in CPU_BACKENDS}):
         raise ValueError(f"expected times to map names of CPU backends to times, got {times!r:.80}")
-    rows = {Backend(name): _row(row) for name, row in times.items()}
+    rows = {Backend(name): _floats(row, KINDS, "times", 1.0, MAX_RELATIVE_TIME) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
         raise ValueError(f"expected the time 1.0 for the fastest backend in each kind of operation, got {times!r:.80}")
-    gpu = None if content["gpu"] is None else _gpu_times(content["gpu"])
-    waking = None if content["waking"] is None else _waking_times(content["waking"])
-    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path, gpu, waking)
+    parsers: dict[str, Callable[[Any], Any]] = {"gpu": _gpu_times, "waking": _waking_times, "rates": _rates}
+    optional = {name: parse(value) for name, parse in parsers.items() if (value := content[name]) is not None}
+    return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path, **optional)
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
@@ -261,18 +268,21 @@ def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
     return value
 
 
-def _row(value: Any) -> dict[str, float]:
-    row = _table(value, set(KINDS), "times")
-    if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
-        raise ValueError(f"expected times from 1.0 to {MAX_RELATIVE_TIME:g}, relative to the fastest, got {row!r:.80}")
-    return {kind: row[kind] for kind in KINDS}
+def _floats(value: Any, keys: Iterable[str], name: str, least: float, most: float) -> dict[str, float]:
+    table = _table(value, set(keys), name)
+    if not all(isinstance(each, float) and least <= each <= most for each in table.values()):
+        raise ValueError(f"expected {name} from {least:g} to {most:g}, got {value!r:.80}")
+    return {key: table[key] for key in keys}
+
+
+def _rates(value: Any) -> dict[str, float]:
+    return _floats(value, RATED, "rates", 1 / MAX_RELATIVE_TIME, MAX_RELATIVE_TIME)
 
 
 def _waking_times(value: Any) -> WakingTimes:
-    times = WakingTimes(**_table(value, set(WakingTimes._fields), "waking"))
-    bounds = (1.0, *times, MAX_NANOSECONDS)
-    if not (all(isinstance(time, float) for time in times) and all(a <= b for a, b in pairwise(bounds))):
-        raise ValueError(f"expected 1.0 <= ready <= in_a_series <= sleeping <= {MAX_NANOSECONDS:g}, got {value!r:.80}")
+    times = WakingTimes(**_floats(value, WakingTimes._fields, "waking", 1.0, MAX_NANOSECONDS))
+    if sorted(times) != list(times):
+        raise ValueError(f"expected ready <= in_a_series <= sleeping, got {value!r:.80}")
     return times
 
 
@@ -288,10 +298,9 @@ def _gpu_times(value: Any) -> GpuTimes:
         raise ValueError(f"expected a number of threads, got {table['threads']!r:.80}")
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs.values()):
         raise ValueError(f"expected two times for each operation, got {rates!r:.80}")
-    times = [table[name] for name in ("opening", "latency", "upload", "download")]
-    times += [time for pair in pairs.values() for time in pair]
-    if not all(isinstance(time, float) and 0.0 <= time <= MAX_NANOSECONDS for time in times):
-        raise ValueError(f"expected times from 0.0 to {MAX_NANOSECONDS:g} nanoseconds, got {value!r:.80}")
+    times = {name: table[name] for name in ("opening", "latency", "upload", "download")}
+    times |= {(name, i): time for name, pair in pairs.items() for i, time in enumerate(pair)}
+    _floats(times, times, "nanoseconds", 0.0, MAX_NANOSECONDS)
     paired = {name: (pair[0], pair[1]) for name, pair in pairs.items()}
     tiles = {name: _tiles(each) for name, each in _table(table["tiles"], set(TILED), "tiles").items()}
     return GpuTimes(**table | {"backend": Backend(table["backend"]), "rates": paired, "tiles": tiles})

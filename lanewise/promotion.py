@@ -132,7 +132,7 @@ def least_product() -> int | None:
 
     def is_moved(rows: int) -> bool:
         matrix = _ext.broadcast_to(_ext.ones(()), (rows, rows))
-        _, *times = _ext.expected_times("matmul", matrix, matrix)
+        _, _, *times = _ext.expected_times("matmul", matrix, matrix)
         return bool(times) and times[1] < times[0]
 
     low, high = 0, LARGEST_PRODUCT

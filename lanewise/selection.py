@@ -121,6 +121,7 @@ def _set_calibration(result: Calibration | None) -> None:
     _calibration, _order = result, order
     if threads.HAS_POOL:
         _ext.set_waking(*((result and result.waking) or ()))
+        _ext.set_rates(*((result and result.rates) or {}).items())
 
 
 @named("LANEWISE_BACKEND")

@@ -4,7 +4,8 @@ A processor reports its instruction sets, but not which is the fastest: some pro
 registers, or process such a register in two halves. timing.py times each kind of operation, on all backends in turn, at
 sizes from 10 to a million elements. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest
 overall and, for each kind, less than 10 % slower than the best backend, so choosing per kind would gain little.
-waking.py measures threads, promotion.py the GPU; calibration.py stores the result, and selection.py uses it.
+rates.py measures times on one thread, waking.py threads, promotion.py the GPU; calibration.py stores the result, and
+selection.py uses it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Work(NamedTuple):
 def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
-    Also measures how much work pays for waking another thread, and from then on divides calls accordingly.
+    Also measures how long operations take on one thread, and how much work pays for waking another; from then on,
+    calls are divided accordingly.
 
     If there is a GPU, also measures how large calls have to be to take less time there, including the copies of the
     operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs. And
@@ -117,9 +119,10 @@ def _measured() -> Calibration:
     backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
     result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
     if threads.HAS_POOL:
-        from lanewise import waking
+        from lanewise import rates, waking
 
-        result = result._replace(waking=waking.measured(result.backend))
+        best = result.backend
+        result = result._replace(waking=waking.measured(best), rates=rates.measured(best))
     return result._replace(gpu=promotion.measured(result.backend))
 
 

@@ -2,8 +2,8 @@
 
 Two threads ideally take half as long as one. What a call on two threads takes beyond that is the price of the second:
 they are faster than one if each has more work than the price. The price is lower if the thread is ready, because it
-still spins after an earlier call, than if it sleeps. native/extension/run.c compares the prices with the contracts'
-times of calls, from which this machine's times differ by a factor; so the prices are divided by it.
+still spins after an earlier call, than if it sleeps. native/extension/run.c compares the prices with the times that
+calls are expected to take on this machine (rates.py).
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from statistics import geometric_mean
 from typing import Final
 
 from lanewise import _ext, placement, threads
 from lanewise.backend import Backend
 from lanewise.calibration import WakingTimes
 
-__all__ = ["measured"]
+__all__ = ["measured", "shared"]
 
 CALLS_PER_WAKING: Final = 5  # in a series, each of the first calls pays for a part of waking a thread
 # Nanoseconds; whatever noise says, no price is lower: a ready thread needs two transfers of a cache line, and waking
@@ -31,13 +30,6 @@ LONG: Final = 1 << 18  # some 500 us: much longer than waking a thread takes
 PAUSE_SECONDS: Final = 0.002  # after which threads sleep
 SAMPLE_SECONDS: Final = 0.003
 REPEATS: Final = 11
-# Operations whose times on one thread tell by which factor the contracts' times differ from this machine's.
-TYPICAL: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
-    "add": ((1 << 15,), (1 << 15,)),
-    "exp": ((1 << 15,),),
-    "softmax": ((128, 256),),
-    "matmul": ((128, 128), (128, 128)),
-}
 
 
 def measured(backend: Backend) -> WakingTimes | None:
@@ -47,26 +39,20 @@ def measured(backend: Backend) -> WakingTimes | None:
     from lanewise.timing import Contestant, measure, ratio
 
     brief, long = (placement.move(_ext.rand((size,), seed=0), backend) for size in (BRIEF, LONG))
-    of_brief, of_long = (_ext.expected_times("pow", each, each)[0] for each in (brief, long))
-    contestants, expected = [], {}
+    of_brief, of_long = (_ext.expected_times("pow", each, each)[1] for each in (brief, long))
+    contestants = []
     for number in (1, 2):
-        context = partial(_shared, number, of_brief)
+        context = partial(shared, number, of_brief)
         contestants.append(Contestant.calling(f"ready {number}", _ext.pow, brief, brief, context=context))
-        context, batch = partial(_shared, number, of_long), partial(_after_pauses, long)
+        context, batch = partial(shared, number, of_long), partial(_after_pauses, long)
         contestants.append(Contestant(f"sleeping {number}", "", {}, context, batch=batch, timed=True))
-    for name, shapes in TYPICAL.items():
-        inputs = [placement.move(_ext.rand(shape, seed=seed), backend) for seed, shape in enumerate(shapes)]
-        expected[name] = _ext.expected_times(name, *inputs)[0]
-        context = partial(_shared, 1, expected[name])
-        contestants.append(Contestant.calling(name, getattr(_ext, name), *inputs, context=context))
     timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
     found = {timing.name: timing for timing in timings}
-    factor = geometric_mean(found[name].minimum / each for name, each in expected.items())
 
     def price(state: str) -> float:
         one, two = found[f"{state} 1"], found[f"{state} 2"]
         beyond_half = ratio(two, one).median - 0.5  # by the minimum of `two`, luck would set the price
-        return one.minimum * beyond_half / factor
+        return one.minimum * beyond_half
 
     ready = max(price("ready"), LEAST_READY)
     sleeping = max(price("sleeping"), LEAST_SLEEPING, ready)
@@ -74,7 +60,7 @@ def measured(backend: Backend) -> WakingTimes | None:
 
 
 @contextmanager
-def _shared(number: int, expected: float) -> Iterator[None]:
+def shared(number: int, expected: float) -> Iterator[None]:
     """Lets `number` threads share calls that are expected to take this time, whether they are ready or asleep."""
     price = max(expected / (number + 0.5), 1.0)
     before = _ext.set_waking(price, price, price)

@@ -21,7 +21,7 @@ from wasm.comments import javascript_without_comments, without_comments
 __all__ = ["LanewiseBuildHook"]
 
 # Files that no web page uses: the benchmark, kernels through cffi, the source of the demo's digits, which is among the
-# licenses too, PyTorch in the demo, the marker for type checkers, the price of waking threads, WebGPU through the
+# licenses too, PyTorch in the demo, the marker for type checkers, the measurement of threads, WebGPU through the
 # package wgpu, and Windows.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
@@ -29,6 +29,7 @@ NOT_IN_BROWSERS = (
     "lanewise/demo/NOTICE",
     "lanewise/demo/torch_peer.py",
     "lanewise/py.typed",
+    "lanewise/rates.py",
     "lanewise/waking.py",
     "lanewise/webgpu/desktop.py",
     "lanewise/windows.py",

@@ -348,7 +348,8 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
 }
 
 /* expected_times(operation, *inputs): returns how many nanoseconds a call with default parameters is expected to take:
- * its kernel according to the contract; and if AUTO may move it to a GPU, the call on the CPU, and on the GPU. */
+ * its kernel on one thread, according to the contract, and on this machine; and if AUTO may move it to a GPU, the call
+ * on the CPU, and on the GPU. */
 static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     static PyObject *const defaults[LW_MAX_PARAMETERS];
@@ -366,8 +367,8 @@ static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py
     lw_times times;
     PyObject *result = NULL;
     if (lw_begin_plan(operation, inputs, NULL, &plan) == LW_DONE && resolvers[operation->kind](&call, &plan) == 0) {
-        int known = lw_expect(&plan, &times) ? 3 : 1;
-        const double values[] = {times.nominal, times.host, times.gpu};
+        int known = lw_expect(&plan, &times) ? 4 : 2;
+        const double values[] = {times.nominal, times.expected, times.host, times.gpu};
         result = PyTuple_New(known);
         for (int i = 0; result && i < known; i++) {
             PyTuple_SetItem(result, i, PyFloat_FromDouble(values[i]));

@@ -65,7 +65,7 @@ static int execute(PyObject *module) {
 #if defined(__wasm__)
         lw_worker_functions,
 #else
-        lw_thread_functions,
+        lw_thread_functions, lw_cost_functions,
 #endif
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

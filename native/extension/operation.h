@@ -28,7 +28,12 @@ typedef enum lw_kind {
 } lw_kind;
 
 /* How much an operation computes per element, as its contract says. */
-typedef enum lw_complexity { LW_COMPLEXITY_LOW, LW_COMPLEXITY_MEDIUM, LW_COMPLEXITY_HIGH } lw_complexity;
+typedef enum lw_complexity {
+    LW_COMPLEXITY_LOW,
+    LW_COMPLEXITY_MEDIUM,
+    LW_COMPLEXITY_HIGH,
+    LW_COMPLEXITY_COUNT
+} lw_complexity;
 
 typedef enum lw_parameter_type {
     /* passed to the kernel, in the contract's order */

@@ -1,11 +1,11 @@
 /* Decides which calls AUTO moves to a GPU. lanewise/promotion.py measures what that depends on. */
 #include "promotion.h"
 #include "backends.h"
+#include "cost.h"
 #include "errors.h"
 #include "lanewise_operations.h"
 #include "module.h"
 #include "python.h"
-#include "run.h"
 #include <string.h>
 #if !defined(__wasm__)
 #include "threads.h"
@@ -58,7 +58,9 @@ static double copying(const lw_plan *plan) {
 
 int lw_expect(const lw_plan *plan, lw_times *times) {
     const rate *rate = &promotion.rates[plan->operation->kind];
-    times->nominal = lw_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
+    int64_t bytes = lw_moved_bytes(plan);
+    times->nominal = lw_nominal_nanoseconds(plan->operation, plan->steps, bytes);
+    times->expected = lw_expected_nanoseconds(plan->operation, plan->steps, bytes);
     times->host = times->nominal * rate->host;
     times->gpu = (times->nominal * rate->gpu + copying(plan)) * MARGIN;
     return lw_promotes && rate->host > 0 && plan->operation->complexity == rate->complexity &&
@@ -117,17 +119,13 @@ void lw_give_up_promotion(int backend) {
 
 /* Sets the rates of the kind of the operation in `row`, (name, time on the CPU, time on the GPU). */
 static int set_rate(PyObject *row) {
-    PyObject *name = PyTuple_GetItem(row, 0);
-    const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    const lw_operation *operation = text ? lw_find_operation(text) : NULL;
-    if (!operation || PyTuple_Size(row) != 3) {
+    double read[2];
+    const lw_operation *operation = lw_read_rates(row, read, 2);
+    if (!operation) {
         return -1;
     }
-    rate *rate = &promotion.rates[operation->kind];
-    rate->complexity = operation->complexity;
-    rate->host = PyFloat_AsDouble(PyTuple_GetItem(row, 1));
-    rate->gpu = PyFloat_AsDouble(PyTuple_GetItem(row, 2));
-    return PyErr_Occurred() ? -1 : 0;
+    promotion.rates[operation->kind] = (rate){read[0], read[1], operation->complexity};
+    return 0;
 }
 
 /* set_promotion(threads, opening, latency, upload, download, rates): makes AUTO move calls to the GPU that the hook

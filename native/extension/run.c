@@ -20,9 +20,6 @@ static const double NANOSECONDS_WITHOUT_GIL = 4200;
  * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* The time to read or write a byte of an operand in the cache: a float32 addition takes 0.13 ns for 12 bytes. */
-static const double NANOSECONDS_PER_BYTE = 0.011;
-
 /* With one thread, the most time that a task should take, which is the time between two checks for Ctrl-C. */
 static const double NANOSECONDS_WITHOUT_CHECK = 1e6;
 
@@ -253,11 +250,6 @@ static void raise_status(lw_status status, const lw_context *context, const lw_s
     default:
         lw_raise(LW_DEVICE_FAULT, "the device failed: %s", context->message);
     }
-}
-
-double lw_nanoseconds(const lw_operation *operation, int64_t steps, int64_t bytes) {
-    double computing = (double)steps * operation->step_nanoseconds, moving = (double)bytes * NANOSECONDS_PER_BYTE;
-    return computing > moving ? computing : moving;
 }
 
 int lw_run(int backend, int kernel_index, const void *layout, const void *const *inputs, void *const *outputs,

@@ -1,11 +1,11 @@
 /* The device of WebGPU, whose launches become dispatches that a player runs. */
 #include "backends.h"
+#include "cost.h"
 #include "devices.h"
 #include "errors.h"
 #include "lanewise_operations.h"
 #include "lanewise_table.h"
 #include "module.h"
-#include "run.h"
 #include "shader.h"
 #include "webgpu_launch.h"
 #include <string.h>
@@ -38,7 +38,7 @@ static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const
     lw_status status = launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)
                            ? lw_webgpu_launch_parts(&launch, launcher)
                            : launcher(&launch);
-    double nanoseconds = lw_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
+    double nanoseconds = lw_nominal_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
     return status == LW_OK ? lw_add_work(launch.recorder, nanoseconds) : status;
 }
 

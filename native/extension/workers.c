@@ -3,15 +3,16 @@
  * linked only into WebAssembly. */
 #include "workers.h"
 #include "backends.h"
+#include "cost.h"
 #include "errors.h"
 #include "lanewise_table.h"
 #include "module.h"
 #include "run.h"
 #include <string.h>
 
-/* The least work that pays for the call of workers, and for each byte that is copied there or back. In the unit of
- * lw_nanoseconds(), which is that of AVX-512: matmul of 216 x 216 is 126,000, and takes 0.4 ms on one thread of a page
- * (AMD EPYC, 2 cores, Chromium, 2026-11). */
+/* The least work that pays for the call of workers, and for each byte that is copied there or back. These are nominal
+ * times, those of AVX-512: matmul of 216 x 216 has 126,000, and takes 0.4 ms on one thread of a page (AMD EPYC, 2
+ * cores, Chromium, 2026-11). */
 static const double NANOSECONDS_FOR_WORKERS = 106000, NANOSECONDS_PER_COPIED_BYTE = 0.034;
 
 /* Without progress for this long, workers count as lost. */
@@ -82,7 +83,7 @@ static int has_workers(const lw_plan *plan) {
 
 int lw_run_on_workers(const lw_plan *plan, const void *const *inputs, void *const *outputs) {
     shared_call call;
-    double nanoseconds = lw_nanoseconds(plan->operation, plan->steps, 0), copying = NANOSECONDS_FOR_WORKERS;
+    double nanoseconds = lw_nominal_nanoseconds(plan->operation, plan->steps, 0), copying = NANOSECONDS_FOR_WORKERS;
     if (nanoseconds < copying || !has_workers(plan)) {
         return 0;
     }

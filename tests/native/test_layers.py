@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
         "inputs of a call, whatever their Python type; parameters of a call",
         "operand.h operand.c arguments.h arguments.c",
     ),
+    ("times that kernels are expected to take", "cost.h cost.c"),
     ("inputs are read from buffers; how calls and launches are made", "buffer.c call.h devices.h"),
     ("plans: what a call runs, worked out before anything runs", "plan.h plan.c"),
     ("kernels run on the host or on a device", "run.h run.c device.c"),

@@ -1,4 +1,4 @@
-"""Tests lw.calibrate(): what it measures, how AUTO uses it, and the file that stores it."""
+"""Tests lw.calibrate(): what it measures, and how AUTO uses it. test_calibration_file.py tests the file."""
 
 from __future__ import annotations
 
@@ -9,47 +9,19 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 import lanewise as lw
-from lanewise import calibration, cli, selection, tuning, waking
-from lanewise.backend import CPU_BACKENDS
-from lanewise.calibration import KINDS, PROMOTED
+from lanewise import calibration, cli, rates, selection, tuning, waking
+from lanewise.calibration import KINDS, RATED
 
 # On loopback, each calibration measures a GPU, too, for half a minute; tests/loopback/test_promotion.py tests that.
-pytestmark = pytest.mark.host
+pytestmark = [pytest.mark.host, pytest.mark.usefixtures("folder")]
 
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
 BEST, LAST = HOSTS[0], HOSTS[-1]
 SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
-ROW = dict.fromkeys(KINDS, 1.0)
-GPU = {
-    "backend": "wgpu",
-    "adapter": "NVIDIA H200",
-    "driver": None,
-    "threads": 2,
-    "opening": 1e9,
-    "latency": 50000.0,
-    "upload": 0.25,
-    "download": 0.5,
-    "rates": {name: [1.0, 0.1] for name in PROMOTED},
-    "tiles": {"matmul": ["64x64", "64x128"], "linear": []},
-}
-
-WAKING = {"ready": 2000.0, "in_a_series": 6000.0, "sleeping": 30000.0}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Gives each test its own cache folder, and stops using any calibration before and after the test."""
-    path = tmp_path / "cache" / "of lanewise"
-    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(path))
-    monkeypatch.delenv("LANEWISE_BACKEND", raising=False)
-    selection.follow(None)
-    yield path
-    selection.follow(None)
 
 
 @pytest.fixture
@@ -64,6 +36,7 @@ def clock(monkeypatch):
 
     monkeypatch.setattr(tuning, "_sampled", fake_samples)
     monkeypatch.setattr(waking, "measured", lambda backend: None)
+    monkeypatch.setattr(rates, "measured", lambda backend: None)
     return times
 
 
@@ -128,11 +101,13 @@ def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(tuning, "REPEATS", 2)
     monkeypatch.setattr(tuning, "SAMPLE_SECONDS", 1e-5)
     monkeypatch.setattr(waking, "SAMPLE_SECONDS", 1e-5)
+    monkeypatch.setattr(rates, "SAMPLE_SECONDS", 1e-5)
     with lw.use_backend(LAST):
         result = lw.calibrate(save=False)
     assert set(result.order) == set(HOSTS)
     assert all(tuple(row) == KINDS for row in result.times.values())
     assert (result.waking is None) == (lw.get_num_threads() == 1)
+    assert tuple(result.rates) == RATED
     assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
 
@@ -189,165 +164,6 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
     finally:
         lw.set_backend_priority(["auto"])
     assert lw.ones(1).backend is LAST
-
-
-def stored(folder, **changed):
-    """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
-    times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
-    content = {"format": calibration.FORMAT, "machine": calibration._machine()}
-    content |= {"date": "2026-11-21", "times": times, "gpu": None, "waking": None}
-    return content | changed
-
-
-def write(folder: Path, content) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "calibration.json"
-    text = content if isinstance(content, str | bytes) else json.dumps(content)
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
-
-
-def test_a_valid_file_is_used(folder):
-    write(folder, stored(folder))
-    assert calibration.load().backend is LAST
-
-
-def test_times_of_a_gpu_are_stored(folder):
-    write(folder, stored(folder, gpu=GPU))
-    found = calibration.load()
-    assert found.gpu._asdict() == GPU | {
-        "rates": dict.fromkeys(PROMOTED, (1.0, 0.1)),
-        "tiles": {"matmul": ("64x64", "64x128"), "linear": ()},
-    }
-    calibration.save(found)
-    assert calibration.load() == found
-
-
-def test_prices_of_threads_are_stored(folder):
-    write(folder, stored(folder, waking=WAKING))
-    found = calibration.load()
-    assert found.waking._asdict() == WAKING
-    calibration.save(found)
-    assert calibration.load() == found
-
-
-def test_an_earlier_format_is_ignored(folder, recwarn):
-    write(folder, {"format": 1, "machine": {}, "date": "", "times": {}})
-    assert calibration.load() is None and not recwarn.list
-
-
-def test_a_file_at_the_limits_is_used(folder):
-    times = {backend: dict.fromkeys(KINDS, 1e6) for backend in CPU_BACKENDS} | {"scalar": ROW}
-    write(folder, json.dumps(stored(folder, times=times)).ljust(1 << 16))
-    assert calibration.load().order[0] is lw.Backend.SCALAR
-    above = times | {"avx": dict.fromkeys(KINDS, 1e6 + 1)}
-    for wrong in (stored(folder, times=above), json.dumps(stored(folder)).ljust((1 << 16) + 1)):
-        write(folder, wrong)
-        with pytest.warns(RuntimeWarning, match="from 1.0 to 1e\\+06|at most 65536 bytes, got 65537"):
-            assert calibration.load() is None
-
-
-def test_a_folder_without_a_file_is_not_a_mistake(folder, recwarn):
-    folder.mkdir(parents=True)
-    assert calibration.load() is None and not recwarn.list
-
-
-@pytest.mark.parametrize("of", ["lanewise", "kernels", "system", "cpu", "features"])
-def test_a_measurement_of_another_machine_is_ignored(folder, of, recwarn):
-    machine = calibration._machine() | {of: "another"}
-    write(folder, stored(folder, machine=machine))
-    assert calibration.load() is None and not recwarn.list
-
-
-WRONG = {
-    "nothing": "",
-    "half": json.dumps(stored(None))[:-40],
-    "no JSON": "# calibrated",
-    "no text": b"\xff\xfe\x00",
-    "a list": [],
-    "a number": "1" * 5000,
-    "depth": "[" * 60000,
-    "size": " " * 70000,
-    "a field less": {"format": calibration.FORMAT},
-    "a field more": {"more": 1},
-    "format": {"format": calibration.FORMAT + 1},
-    "format true": {"format": True},
-    "machine": {"machine": "this"},
-    "date": {"date": "\x1b[2Jabcdef"},
-    "date of a number": {"date": 20261121},
-    "no times": {"times": {}},
-    "times of a list": {"times": [1.0]},
-    "no such backend": {"times": {"mmx": ROW}},
-    "a GPU": {"times": {"cuda": ROW}},
-    "AUTO": {"times": {"auto": ROW}},
-    "a kind less": {"times": {"scalar": {"rows": 1.0}}},
-    "NaN": {"times": {"scalar": ROW | {"rows": float("nan")}}},
-    "infinity": {"times": {"scalar": ROW | {"rows": float("inf")}}},
-    "zero": {"times": {"scalar": ROW | {"rows": 0.0}}},
-    "negative": {"times": {"scalar": ROW | {"rows": -1.0}}},
-    "text": {"times": {"scalar": ROW | {"rows": "1.0"}}},
-    "true": {"times": {"scalar": ROW | {"rows": True}}},
-    "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
-    "no price of a thread": {"waking": {}},
-    "a price less": {"waking": {"ready": 2000.0, "sleeping": 30000.0}},
-    "a price of 0": {"waking": WAKING | {"ready": 0.0}},
-    "an int as a price": {"waking": WAKING | {"ready": 2000}},
-    "a list as a price": {"waking": WAKING | {"sleeping": []}},
-    "an infinite price": {"waking": WAKING | {"sleeping": float("inf")}},
-    "a price of NaN": {"waking": WAKING | {"in_a_series": float("nan")}},
-    "prices that fall": {"waking": WAKING | {"sleeping": 3000.0}},
-    "times of no GPU": {"gpu": {}},
-    "a CPU in place of the GPU": {"gpu": GPU | {"backend": "scalar"}},
-    "a list in place of the GPU": {"gpu": GPU | {"backend": []}},
-    "no adapter": {"gpu": GPU | {"adapter": None}},
-    "driver": {"gpu": GPU | {"driver": 5}},
-    "threads": {"gpu": GPU | {"threads": 0}},
-    "threads true": {"gpu": GPU | {"threads": True}},
-    "opening": {"gpu": GPU | {"opening": -1.0}},
-    "latency": {"gpu": GPU | {"latency": float("nan")}},
-    "upload": {"gpu": GPU | {"upload": "1.0"}},
-    "an operation less": {"gpu": GPU | {"rates": {"matmul": [1.0, 0.1]}}},
-    "a tile that does not exist": {"gpu": GPU | {"tiles": {"matmul": ["65x64"], "linear": []}}},
-    "a tile that is not a name": {"gpu": GPU | {"tiles": {"matmul": [[]], "linear": []}}},
-    "too many tiles": {"gpu": GPU | {"tiles": {"matmul": 5 * ["64x64"], "linear": []}}},
-    "one tile": {"gpu": GPU | {"tiles": {"matmul": "64x64", "linear": []}}},
-    "tiles of no operation": {"gpu": GPU | {"tiles": {"linear": []}}},
-    "one time": {"gpu": GPU | {"rates": {name: [1.0] for name in PROMOTED}}},
-    "infinite time": {"gpu": GPU | {"rates": {name: [1.0, float("inf")] for name in PROMOTED}}},
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
-    wrong = WRONG[name]
-    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": calibration.FORMAT} else wrong
-    path = write(folder, content)
-    with pytest.warns(
-        RuntimeWarning, match="ignoring .* not a valid calibration .*lw.calibrate.. replaces it"
-    ) as caught:
-        assert calibration.load() is None
-    assert len(caught) == 1 and str(path) in str(caught[0].message)
-    assert len(str(caught[0].message)) < 500 and str(caught[0].message).isprintable()
-
-
-@pytest.mark.parametrize("option", [(), ("-W", "error")])
-def test_an_invalid_file_does_not_fail_the_import(folder, option):
-    write(folder, "wrong")
-    done = subprocess.run([sys.executable, *option, "-c", SHOW], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == BEST, done.stderr
-    assert done.stderr.count("ignoring") == (0 if option else 1)
-
-
-def test_only_a_regular_file_is_opened(folder):
-    path = folder / "calibration.json"
-    path.mkdir(parents=True)
-    with pytest.warns(RuntimeWarning, match="expected a regular file"):
-        assert calibration.load() is None
-    if hasattr(os, "mkfifo"):
-        path.rmdir()
-        os.mkfifo(path)  # opening it would block
-        with pytest.warns(RuntimeWarning, match="expected a regular file"):
-            assert calibration.load() is None
 
 
 @pytest.mark.host
@@ -407,33 +223,6 @@ def test_concurrent_calibrations_run_one_at_a_time(monkeypatch, folder):
         thread.join()
     assert most == [1] * 8
     assert lw.get_calibration() == calibration.load()
-
-
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
-        ("linux", {"XDG_CACHE_HOME": "/var/x"}, "/var/x/lanewise"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/u/.cache/lanewise"),
-        ("linux", {}, "/home/u/.cache/lanewise"),
-        ("darwin", {"XDG_CACHE_HOME": "/var/x"}, "/home/u/Library/Caches/lanewise"),
-        ("win32", {"LOCALAPPDATA": "/c/Local"}, "/c/Local/lanewise"),
-        ("win32", {}, None),
-        ("emscripten", {"XDG_CACHE_HOME": "/var/x"}, None),
-        ("emscripten", {"LANEWISE_CACHE_DIR": "/mounted"}, "/mounted"),
-        ("linux", {"LANEWISE_CACHE_DIR": "~/kept"}, "/home/u/kept"),
-    ],
-)
-@pytest.mark.skipif(os.name == "nt", reason="the paths are POSIX ones")
-def test_the_folder_of_each_platform(platform, environment, expected, monkeypatch):
-    for name in ("LANEWISE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", "/home/u")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "platform", platform)
-        result = calibration.folder()
-    assert result == (expected and Path(expected))
 
 
 @pytest.mark.host

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, calibration, cli, selection, timing, tuning, waking
+from lanewise import _ext, calibration, cli, rates, selection, timing, tuning, waking
 from lanewise.calibration import KINDS, WakingTimes
 
 pytestmark = pytest.mark.host  # only backends of the CPU have threads
@@ -29,18 +29,11 @@ def two_threads():
 
 
 def measured(monkeypatch, **microseconds):
-    """Returns what waking.measured() makes of these times. Those that are not given are the contracts'."""
+    """Returns what waking.measured() makes of these times."""
 
     def measure(contestants, **options):
-        times = {}
-        for contestant in contestants:
-            if contestant.name in waking.TYPICAL:
-                inputs = [value for name, value in contestant.names.items() if name != "function"]
-                times[contestant.name] = _ext.expected_times(contestant.name, *inputs)[0]
-            else:
-                times[contestant.name] = 1000.0 * microseconds[contestant.name.replace(" ", "_")]
-        factor = microseconds.get("factor", 1.0)
-        return [timing.Timing(n, 1, (t * (factor if n in waking.TYPICAL else 1),)) for n, t in times.items()]
+        times = {each.name: 1000.0 * microseconds[each.name.replace(" ", "_")] for each in contestants}
+        return [timing.Timing(name, 1, (time,)) for name, time in times.items()]
 
     monkeypatch.setattr(timing, "measure", measure)
     return waking.measured(BEST)
@@ -49,12 +42,6 @@ def measured(monkeypatch, **microseconds):
 def test_the_price_is_the_time_beyond_half_of_that_of_one_thread(monkeypatch):
     found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=300)
     assert found == pytest.approx((3000, 10_000, 50_000))
-
-
-def test_prices_are_in_the_times_of_the_contracts(monkeypatch):
-    """On a machine that takes twice as long as the contracts say, as much work pays for a thread in half the time."""
-    found = measured(monkeypatch, ready_1=30, ready_2=18, sleeping_1=500, sleeping_2=300, factor=2.0)
-    assert found == pytest.approx((1500, 5000, 25_000))
 
 
 def test_noise_makes_no_thread_free(monkeypatch):
@@ -94,6 +81,7 @@ def test_a_real_measurement(monkeypatch):
 def test_the_command_says_what_pays_for_a_thread(monkeypatch, capsys, prices, line):
     monkeypatch.setattr(tuning, "_sampled", lambda backends: {kind: [dict.fromkeys(backends, 1.0)] for kind in KINDS})
     monkeypatch.setattr(waking, "measured", lambda backend: prices)
+    monkeypatch.setattr(rates, "measured", lambda backend: None)
     assert cli.main(["calibrate", "--no-save"]) == 0
     assert line in capsys.readouterr().out.splitlines()
 
