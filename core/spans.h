@@ -32,7 +32,7 @@ enum { SPAN_UNIT = 256 };
 typedef struct span_iterator {
     const spans *all;
     layout_iterator rows;
-    int64_t position, end; /* of the spans still to come, in row-major order */
+    int64_t position, end; /* of the next span, and of the task, in row-major order */
     int64_t at;            /* where in its row the next span begins */
 } span_iterator;
 

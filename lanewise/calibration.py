@@ -28,8 +28,8 @@ PROMOTED: Final = ("matmul", "conv2d", "scaled_dot_product_attention")
 TILED: Final = ("matmul", "linear")
 MAX_TILES: Final = 4  # sizes of products, LW_TILED_SIZES of native/extension/recorder.h
 FORMAT: Final = 6
-# Operations that stand for all of their kind and complexity in `rates`; creation, casts and pooling keep the contracts'
-# times.
+# Operations that stand for all of their kind and complexity in `rates`. Creation, casts and pooling have required
+# parameters, which _ext.expected_times() does not take, so they keep the contracts' times.
 RATED: Final = (
     "add", "tanh", "pow", "sum", "argmax", "cumulative_sum", "softmax", "matmul", "conv2d",
     "scaled_dot_product_attention", "rope", "eigvalsh", "eigh", "take", "sort", "searchsorted",
@@ -78,7 +78,8 @@ class Calibration(NamedTuple):
     `times` are relative to the fastest backend of each kind: 1.5 means 1.5 times as long. `date` is the day of the
     measurement. `path` is the file that stores the calibration, None if there is none. `gpu` has the times by which
     AUTO moves calls to a GPU, None without one; `waking` those by which calls use threads, None for the defaults.
-    `rates` has the times of operations on one thread, divided by those in their contracts. print() shows a table.
+    `rates` has the times of operations on one thread of the fastest CPU backend, divided by those in their contracts.
+    print() shows a table.
     """
 
     times: Times
@@ -270,8 +271,9 @@ def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
 
 def _floats(value: Any, keys: Iterable[str], name: str, least: float, most: float) -> dict[str, float]:
     table = _table(value, set(keys), name)
-    if not all(isinstance(each, float) and least <= each <= most for each in table.values()):
-        raise ValueError(f"expected {name} from {least:g} to {most:g}, got {value!r:.80}")
+    wrong = {key: each for key, each in table.items() if not (isinstance(each, float) and least <= each <= most)}
+    if wrong:
+        raise ValueError(f"expected floats from {least:g} to {most:g} in {name}, got {wrong!r:.80}")
     return {key: table[key] for key in keys}
 
 
@@ -299,8 +301,8 @@ def _gpu_times(value: Any) -> GpuTimes:
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs.values()):
         raise ValueError(f"expected two times for each operation, got {rates!r:.80}")
     times = {name: table[name] for name in ("opening", "latency", "upload", "download")}
-    times |= {(name, i): time for name, pair in pairs.items() for i, time in enumerate(pair)}
-    _floats(times, times, "nanoseconds", 0.0, MAX_NANOSECONDS)
+    times |= {f"{name} {i}": time for name, pair in pairs.items() for i, time in enumerate(pair)}
+    _floats(times, times, "gpu", 0.0, MAX_NANOSECONDS)
     paired = {name: (pair[0], pair[1]) for name, pair in pairs.items()}
     tiles = {name: _tiles(each) for name, each in _table(table["tiles"], set(TILED), "tiles").items()}
     return GpuTimes(**table | {"backend": Backend(table["backend"]), "rates": paired, "tiles": tiles})

@@ -135,9 +135,10 @@ def calibrate(arguments: Sequence[str]) -> int:
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
-        description="Measure which CPU backend is the fastest for each kind of operation, and which calls a GPU runs "
-        "faster, and how much work pays for another thread. From now on, AUTO uses the backend that is the fastest "
-        "overall, and moves such calls to the GPU, for this user, processor and version of Lanewise.",
+        description="Measure which CPU backend is the fastest for each kind of operation, how long operations take on "
+        "it, how much work pays for another thread, and which calls a GPU runs faster. From now on, AUTO uses the "
+        "backend that is the fastest overall, and moves such calls to the GPU, for this user, processor and version "
+        "of Lanewise.",
     )
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")

@@ -1,8 +1,10 @@
 """Measures how long operations take on one thread, divided by the times in their contracts, for lw.calibrate().
 
-A rate holds for all operations of a kind and complexity (contracts/kinds.yaml): the extension multiplies their times
-by it (native/extension/cost.c). One factor for all would not do. The contracts' times are those of AVX-512; with SSE2,
-an addition takes as long, but tanh three times and exp six times as long (Zen 4, 2026-11).
+A rate holds for all operations of a kind and complexity (contracts/kinds.yaml): the extension multiplies the times of
+their steps by it (native/extension/cost.c). One rate for the whole machine would not do: the contracts' times are those
+of AVX-512; with SSE2 on a Zen 4 (2026-11), matmul takes 4.6 times as long, tanh 2.6 times and add 0.9 times. Operations
+of one kind and complexity differ, too: exp, which has the rate of add, takes 5.9 times as long. So several operations
+are measured for those with many, and the rate is their geometric mean.
 """
 
 from __future__ import annotations
@@ -23,23 +25,22 @@ Inputs = tuple[_ext.Tensor, ...]
 
 
 def measured(backend: Backend) -> dict[str, float]:
-    """Returns the rates on a CPU backend by calibration.RATED. If several operations stand for a kind and complexity,
-    theirs is the geometric mean."""
+    """Returns, for each name in calibration.RATED, the rate of its kind and complexity on a CPU backend."""
     from lanewise.timing import Contestant, measure
 
-    works, contestants, nominal = typical(), [], {}
+    works, contestants, nominal = workloads(), [], {}
     for name, inputs in chain.from_iterable(each.items() for each in works.values()):
         moved = [placement.move(each, backend) for each in inputs]
         nominal[name], expected, *_ = _ext.expected_times(name, *moved)
-        context = partial(waking.shared, 1, expected)
+        context = partial(waking.using_threads, 1, expected)
         contestants.append(Contestant.calling(name, getattr(_ext, name), *moved, context=context))
     timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
     rates = {timing.name: timing.minimum / nominal[timing.name] for timing in timings}
     return {name: math.prod(rates[each] for each in alike) ** (1 / len(alike)) for name, alike in works.items()}
 
 
-def typical() -> dict[str, dict[str, Inputs]]:
-    """Returns the operations to time, with their inputs, by the name in calibration.RATED."""
+def workloads() -> dict[str, dict[str, Inputs]]:
+    """Returns, for each name in calibration.RATED, the operations to time, with their inputs."""
     x, y, rows, square = (_ext.rand(shape, seed=0) for shape in ((1 << 15,), (1 << 15,), (128, 256), (128, 128)))
     image, filters, heads = (_ext.rand(shape, seed=1) for shape in ((1, 64, 28, 28), (64, 64, 3, 3), (4, 64, 64)))
     few = _ext.rand((1 << 12,), seed=2)

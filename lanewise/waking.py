@@ -18,7 +18,7 @@ from lanewise import _ext, placement, threads
 from lanewise.backend import Backend
 from lanewise.calibration import WakingTimes
 
-__all__ = ["measured", "shared"]
+__all__ = ["measured", "using_threads"]
 
 CALLS_PER_WAKING: Final = 5  # in a series, each of the first calls pays for a part of waking a thread
 # Nanoseconds; whatever noise says, no price is lower: a ready thread needs two transfers of a cache line, and waking
@@ -42,9 +42,9 @@ def measured(backend: Backend) -> WakingTimes | None:
     of_brief, of_long = (_ext.expected_times("pow", each, each)[1] for each in (brief, long))
     contestants = []
     for number in (1, 2):
-        context = partial(shared, number, of_brief)
+        context = partial(using_threads, number, of_brief)
         contestants.append(Contestant.calling(f"ready {number}", _ext.pow, brief, brief, context=context))
-        context, batch = partial(shared, number, of_long), partial(_after_pauses, long)
+        context, batch = partial(using_threads, number, of_long), partial(_after_pauses, long)
         contestants.append(Contestant(f"sleeping {number}", "", {}, context, batch=batch, timed=True))
     timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
     found = {timing.name: timing for timing in timings}
@@ -60,7 +60,7 @@ def measured(backend: Backend) -> WakingTimes | None:
 
 
 @contextmanager
-def shared(number: int, expected: float) -> Iterator[None]:
+def using_threads(number: int, expected: float) -> Iterator[None]:
     """Lets `number` threads share calls that are expected to take this time, whether they are ready or asleep."""
     price = max(expected / (number + 0.5), 1.0)
     before = _ext.set_waking(price, price, price)

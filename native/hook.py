@@ -21,8 +21,8 @@ from wasm.comments import javascript_without_comments, without_comments
 __all__ = ["LanewiseBuildHook"]
 
 # Files that no web page uses: the benchmark, kernels through cffi, the source of the demo's digits, which is among the
-# licenses too, PyTorch in the demo, the marker for type checkers, the measurement of threads, WebGPU through the
-# package wgpu, and Windows.
+# licenses too, PyTorch in the demo, the marker for type checkers, what calibrate() measures for threads, WebGPU
+# through the package wgpu, and what only Windows needs.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",

@@ -1,5 +1,5 @@
-/* The expected times of kernels. They decide how many threads share a call, when a GPU is worth its copies, and when its
- * recorded work is submitted. */
+/* The expected times of kernels. They decide whether a call releases the GIL, how many threads share it, when a GPU is
+ * worth its copies, and when its recorded work is submitted. */
 #include "cost.h"
 #include "arguments.h"
 #include "errors.h"
@@ -10,9 +10,13 @@
 /* The time to read or write a byte of an operand in the cache: a float32 addition takes 0.13 ns for 12 bytes. */
 static const double NANOSECONDS_PER_BYTE = 0.011;
 
-double lw_nominal_nanoseconds(const lw_operation *operation, int64_t steps, int64_t bytes) {
-    double computing = (double)steps * operation->step_nanoseconds, moving = (double)bytes * NANOSECONDS_PER_BYTE;
+static double longer(double computing, int64_t bytes) {
+    double moving = (double)bytes * NANOSECONDS_PER_BYTE;
     return computing > moving ? computing : moving;
+}
+
+double lw_nominal_nanoseconds(const lw_operation *operation, int64_t steps, int64_t bytes) {
+    return longer((double)steps * operation->step_nanoseconds, bytes);
 }
 
 const lw_operation *lw_read_rates(PyObject *row, double *rates, int count) {
@@ -20,7 +24,7 @@ const lw_operation *lw_read_rates(PyObject *row, double *rates, int count) {
     PyObject *name = is_row ? PyTuple_GetItem(row, 0) : NULL;
     const char *text = name && lw_is_string(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     const lw_operation *operation = text ? lw_find_operation(text) : NULL;
-    for (int i = 0; operation && i < count; i++) {
+    for (int i = 0; operation && !PyErr_Occurred() && i < count; i++) {
         rates[i] = PyFloat_AsDouble(PyTuple_GetItem(row, i + 1));
     }
     return PyErr_Occurred() ? NULL : operation;
@@ -34,9 +38,9 @@ static double rates[LW_KIND_COUNT][LW_COMPLEXITY_COUNT];
 static const double MAX_RATE = 1e6;
 
 double lw_expected_nanoseconds(const lw_operation *operation, int64_t steps, int64_t bytes) {
-    double nominal = lw_nominal_nanoseconds(operation, steps, bytes);
+    double computing = (double)steps * operation->step_nanoseconds;
     double rate = rates[operation->kind][operation->complexity];
-    return rate > 0 ? nominal * rate : nominal;
+    return longer(rate > 0 ? computing * rate : computing, bytes);
 }
 
 /* set_rates((operation, rate), ...): sets the rates of the kinds and complexities of these operations. All others take

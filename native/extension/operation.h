@@ -92,7 +92,7 @@ typedef struct lw_operation {
     uint8_t refuses_empty;  /* for reductions and rows: an axis of extent 0 is an error, because no identity exists */
     uint8_t complexity;     /* an lw_complexity */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
-    float step_nanoseconds; /* the time that a step is expected to take on one thread of the CPU */
+    float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */
 } lw_operation;
 
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */
