@@ -264,8 +264,10 @@ def _parse(text: str, path: str) -> Calibration | None:
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
-    if not (isinstance(value, dict) and value.keys() == keys):
-        raise ValueError(f"expected {name} to have the fields {', '.join(sorted(keys))}, got {value!r:.80}")
+    if not isinstance(value, dict):
+        raise ValueError(f"expected {name} to be a table, got {value!r:.80}")
+    if wrong := sorted(value.keys() ^ keys):
+        raise ValueError(f"expected other fields in {name}: missing or unknown {wrong!s:.80}")
     return value
 
 

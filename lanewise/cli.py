@@ -168,7 +168,7 @@ def calibrate(arguments: Sequence[str]) -> int:
                 f"{ready:.1f} us of work pay for a thread, {in_a_series:.0f} in a series, {sleeping:.0f} if it sleeps."
             )
         else:
-            print("Which work pays for a thread was not measured, because calls use one thread.")
+            print("Which work pays for a thread was not measured, because only one thread can run at once.")
         if moved := promotion.summary():
             print(f"{moved}.")
         if calibration.path:

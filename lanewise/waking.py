@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from lanewise import _ext, placement, threads
+from lanewise import _ext, placement
 from lanewise.backend import Backend
 from lanewise.calibration import WakingTimes
 
@@ -27,14 +27,15 @@ LEAST_READY: Final = 500.0
 LEAST_SLEEPING: Final = 5000.0
 BRIEF: Final = 1 << 14  # elements of pow, which take some 30 us: much longer than a ready thread needs to begin
 LONG: Final = 1 << 18  # some 500 us: much longer than waking a thread takes
+SPIN: Final = 50  # the default, in microseconds: stored prices must not depend on this process's LANEWISE_SPIN_US
 PAUSE_SECONDS: Final = 0.002  # after which threads sleep
 SAMPLE_SECONDS: Final = 0.003
 REPEATS: Final = 11
 
 
 def measured(backend: Backend) -> WakingTimes | None:
-    """Returns the prices of threads that run kernels of a CPU backend, None if calls may use only one thread."""
-    if threads.get_num_threads() == 1:
+    """Returns the prices of threads that run kernels of a CPU backend, None if only one thread can run at once."""
+    if _ext.get_running_threads() == 1:
         return None
     from lanewise.timing import Contestant, measure, ratio
 
@@ -46,7 +47,11 @@ def measured(backend: Backend) -> WakingTimes | None:
         contestants.append(Contestant.calling(f"ready {number}", _ext.pow, brief, brief, context=context))
         context, batch = partial(using_threads, number, of_long), partial(_after_pauses, long)
         contestants.append(Contestant(f"sleeping {number}", "", {}, context, batch=batch, timed=True))
-    timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
+    spin = _ext.set_spin(SPIN)
+    try:
+        timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
+    finally:
+        _ext.set_spin(spin)
     found = {timing.name: timing for timing in timings}
 
     def price(state: str) -> float:

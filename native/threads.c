@@ -110,7 +110,7 @@ int lw_threads(void) {
     return threads;
 }
 
-void lw_set_spin(int microseconds) { atomic_store(&pool.spin_ns, (int64_t)microseconds * 1000); }
+int lw_set_spin(int microseconds) { return (int)(atomic_exchange(&pool.spin_ns, (int64_t)microseconds * 1000) / 1000); }
 
 /* Returns whether a thread with this number may spin. It must not if other threads need its processor, or if a control
  * group limits the CPU time of the process, which spinning would use up. */

@@ -13,8 +13,9 @@ void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; surplus workers e
 /* Returns lw_usable_cores(), which is read at the first call and by each lw_set_threads(). */
 int lw_cores(void);
 
-/* Sets how many microseconds threads spin before they sleep: from 0 to LW_MAX_SPIN, 50 by default. */
-void lw_set_spin(int microseconds);
+/* Sets how many microseconds threads spin before they sleep: from 0 to LW_MAX_SPIN, 50 by default. Returns what was set
+ * before. */
+int lw_set_spin(int microseconds);
 
 /* Returns how many workers are awake and idle. */
 int lw_ready_workers(void);

@@ -125,9 +125,13 @@ static int threads_for(double nanoseconds) {
 }
 
 /* Threads without a processor would keep others waiting for the tasks that they have started. */
+static int with_processor(int64_t threads) {
+    int cores = lw_cores();
+    return threads < cores ? (int)threads : cores;
+}
+
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    int cores = lw_cores(), threads = context->threads < cores ? (int)context->threads : cores;
-    return lw_share_tasks(context, threads, count, task, argument, interrupted);
+    return lw_share_tasks(context, with_processor(context->threads), count, task, argument, interrupted);
 }
 
 /* lanewise/threads.py checks the number before it calls this function; the check here is for other callers. */
@@ -147,15 +151,21 @@ static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(lw_threads());
 }
 
-/* Sets how many microseconds threads spin. lanewise/threads.py checks the number, too. */
+/* Returns how many threads can run at once: those that are set, at most one per processor. */
+static PyObject *get_running_threads(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(with_processor(lw_threads()));
+}
+
+/* Sets how many microseconds threads spin, and returns how many they did before. lanewise/threads.py checks the number,
+ * too. */
 static PyObject *set_spin(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t microseconds = PyNumber_AsSsize_t(number, NULL);
     if (microseconds < 0 || microseconds > LW_MAX_SPIN) {
         return lw_raise(LW_ARGUMENT_ERROR, "expected microseconds from 0 to %d, got %zd", LW_MAX_SPIN, microseconds);
     }
-    lw_set_spin((int)microseconds);
-    return Py_NewRef(Py_None);
+    return PyLong_FromLongLong(lw_set_spin((int)microseconds));
 }
 
 /* set_waking(ready, in_a_series, sleeping): sets the least work per thread, in nanoseconds. set_waking(): sets the
@@ -187,6 +197,7 @@ LW_NAMED_FAST("set_waking", set_waking)
 PyMethodDef lw_thread_functions[] = {
     {"set_num_threads", set_num_threads, METH_O, NULL},
     {"get_num_threads", get_num_threads, METH_NOARGS, NULL},
+    {"get_running_threads", get_running_threads, METH_NOARGS, NULL},
     {"set_spin", set_spin, METH_O, NULL},
     {"set_waking", (PyCFunction)(void *)named_set_waking, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -59,6 +59,34 @@ def test_one_thread_has_no_price():
     assert waking.measured(BEST) is None
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cannot restrict the processors of a process")
+def test_one_processor_has_no_price():
+    program = f"""
+import os
+os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+import lanewise as lw
+from lanewise import waking
+lw.set_num_threads(2)
+print(waking.measured(lw.Backend("{BEST.value}")))"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "None\n", done.stderr
+
+
+def test_prices_do_not_depend_on_how_long_threads_spin(monkeypatch):
+    def measure(contestants, **options):
+        assert _ext.set_spin(waking.SPIN) == waking.SPIN
+        raise InterruptedError
+
+    monkeypatch.setattr(timing, "measure", measure)
+    before = _ext.set_spin(7)
+    try:
+        with pytest.raises(InterruptedError):
+            waking.measured(BEST)
+        assert _ext.set_spin(7) == 7
+    finally:
+        _ext.set_spin(before)
+
+
 def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(waking, "SAMPLE_SECONDS", 1e-5)
     monkeypatch.setattr(waking, "PAUSE_SECONDS", 1e-4)
@@ -75,7 +103,7 @@ def test_a_real_measurement(monkeypatch):
             WakingTimes(2500.0, 8000.0, 40000.0),
             "2.5 us of work pay for a thread, 8 in a series, 40 if it sleeps.",
         ),
-        (None, "Which work pays for a thread was not measured, because calls use one thread."),
+        (None, "Which work pays for a thread was not measured, because only one thread can run at once."),
     ],
 )
 def test_the_command_says_what_pays_for_a_thread(monkeypatch, capsys, prices, line):
