@@ -13,7 +13,7 @@ import time
 import pytest
 
 import lanewise as lw
-from lanewise import calibration, cli, rates, selection, tuning, waking
+from lanewise import _ext, calibration, cli, rates, selection, tuning, waking
 from lanewise.calibration import KINDS, RATED
 
 # On loopback, each calibration measures a GPU, too, for half a minute; tests/loopback/test_promotion.py tests that.
@@ -106,7 +106,7 @@ def test_a_real_measurement(monkeypatch):
         result = lw.calibrate(save=False)
     assert set(result.order) == set(HOSTS)
     assert all(tuple(row) == KINDS for row in result.times.values())
-    assert (result.waking is None) == (lw.get_num_threads() == 1)
+    assert (result.waking is None) == (_ext.get_running_threads() == 1)
     assert tuple(result.rates) == RATED
     assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
