@@ -1,6 +1,7 @@
 /* Handles calls of operations: matches the arguments with the inputs and parameters of the contract, then resolves them
  * to a plan and executes it. */
 #include "call.h"
+#include "cost.h"
 #include "execute.h"
 #include "lanewise_operations.h"
 #include "module.h"
@@ -368,7 +369,8 @@ static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py
     PyObject *result = NULL;
     if (lw_begin_plan(operation, inputs, NULL, &plan) == LW_DONE && resolvers[operation->kind](&call, &plan) == 0) {
         int known = lw_expect(&plan, &times) ? 4 : 2;
-        const double values[] = {times.nominal, times.expected, times.host, times.gpu};
+        double expected = lw_expected_nanoseconds(operation, plan.steps, lw_moved_bytes(&plan));
+        const double values[] = {times.nominal, expected, times.host, times.gpu};
         result = PyTuple_New(known);
         for (int i = 0; result && i < known; i++) {
             PyTuple_SetItem(result, i, PyFloat_FromDouble(values[i]));

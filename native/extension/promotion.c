@@ -58,9 +58,7 @@ static double copying(const lw_plan *plan) {
 
 int lw_expect(const lw_plan *plan, lw_times *times) {
     const rate *rate = &promotion.rates[plan->operation->kind];
-    int64_t bytes = lw_moved_bytes(plan);
-    times->nominal = lw_nominal_nanoseconds(plan->operation, plan->steps, bytes);
-    times->expected = lw_expected_nanoseconds(plan->operation, plan->steps, bytes);
+    times->nominal = lw_nominal_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
     times->host = times->nominal * rate->host;
     times->gpu = (times->nominal * rate->gpu + copying(plan)) * MARGIN;
     return lw_promotes && rate->host > 0 && plan->operation->complexity == rate->complexity &&

@@ -7,8 +7,8 @@
 
 /* How long a call is expected to take, in nanoseconds. */
 typedef struct lw_times {
-    double nominal, expected; /* of the kernel on one thread: according to the contract, and on this machine */
-    double host, gpu;         /* of the call; on the GPU, with the copies and a margin for what is not known exactly */
+    double nominal;   /* of the kernel, according to the contract, on one thread */
+    double host, gpu; /* of the call; on the GPU, with the copies and a margin for what is not known exactly */
 } lw_times;
 
 LW_HIDDEN int lw_promotes; /* whether calls may be moved at all */
