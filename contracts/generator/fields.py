@@ -17,7 +17,7 @@ class ContractError(Exception):
     """A contract is invalid. The message names the file and what to change."""
 
 
-class _StrictLoader(yaml.SafeLoader):
+class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # in C where PyYAML has it
     """Refuses duplicate keys; SafeLoader would silently use the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -28,7 +28,8 @@ class _StrictLoader(yaml.SafeLoader):
                     f"expected each key once, got {key.value!r} again in line {key.start_mark.line + 1}; remove one"
                 )
             seen.add(key.value)
-        return super().construct_mapping(node, deep)
+        constructed: dict[Any, Any] = super().construct_mapping(node, deep)
+        return constructed
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
