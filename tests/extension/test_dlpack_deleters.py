@@ -1,6 +1,7 @@
-"""Tests the deleters of DLPack. The deleter of a consumed capsule is called exactly once, when the last user is gone;
-Lanewise leaves the deleter of a refused capsule to the capsule's owner. Lanewise's own deleters work in threads that
-Python does not know, without the GIL, and after Python has ended."""
+"""Tests capsules of DLPack that other libraries may make, and their deleters. The deleter of a consumed capsule is
+called exactly once, when the last user is gone; Lanewise leaves the deleter of a refused capsule to the capsule's
+owner. Lanewise's own deleters work in threads that Python does not know, without the GIL, and after Python has
+ended."""
 
 from __future__ import annotations
 
@@ -132,6 +133,23 @@ def test_an_impossible_shape_is_deleted_once(kind, shape):
     with pytest.raises(lw.ShapeError, match=r"fewer than 2\^63 bytes, got shape \("):
         _ext.from_dlpack_capsule(lender.capsule)
     assert len(lender.deleted) == (not lender.is_unused())
+
+
+@pytest.mark.parametrize("strides", [None, (4, 1), (8, -1), (-8, 3), (0, 2), (1, 4)])
+def test_elements_are_where_offset_and_strides_say(kind, strides):
+    """NumPy and PyTorch export views with an offset of 0, in `data`; other libraries use the field."""
+    for dtype, code in {"bool": 6, "int32": 0, "int64": 0, "float16": 2, "float32": 2, "float64": 2}.items():
+        memory = (np.arange(60) % 59 % 2 if dtype == "bool" else np.arange(60)).astype(dtype)
+        data, first, steps = memory[20:], 17, strides or (4, 1)
+        lender = Lender(kind, ndim=2, code=code, bits=8 * memory.itemsize, byte_offset=first * memory.itemsize)
+        lender.shape[:2] = 3, 4
+        lender.struct.view.data = data.ctypes.data
+        lender.struct.view.strides = (ctypes.c_int64 * 2)(*strides) if strides else None
+        places = first + np.arange(3)[:, None] * steps[0] + np.arange(4) * steps[1]
+        tensor = _ext.from_dlpack_capsule(lender.capsule)
+        found = tensor.tolist(), tensor.dtype
+        del tensor  # while its deleter is there
+        assert found == (data[places].tolist(), dtype)
 
 
 def test_a_capsule_without_a_deleter(kind):
