@@ -155,7 +155,8 @@ def linspace(
     start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
 ) -> Tensor:
     """Returns `num` evenly spaced values from start to stop, which is included if `endpoint` is true."""
-    first, last = float(to_number(start)), float(to_number(stop))
+    start, stop = to_number(start), to_number(stop)
+    first, last = float(start), float(stop)
     count = to_int("num", num, minimum=0)
     chosen = dtypes.float32 if dtype is None else as_dtype(dtype)
     if chosen.kind != "f":
@@ -166,11 +167,11 @@ def linspace(
     if not (math.isfinite(first) and math.isfinite(distance)):
         raise ArgumentError(f"expected finite start, stop and stop - start, got {first} and {last}")
     if chosen is dtypes.float32:
-        result = placement.call_on(device, _ext.create, "arange", count, chosen, (first, distance))
+        result = placement.call_on(device, _ext.create, "arange", count, chosen, (start, distance))
     else:
         result = _evenly_spaced(first, distance, count, chosen)
     if ends and count > 1:
-        result[count - 1] = last
+        result[count - 1] = stop
     return placement.place(result, device)
 
 

@@ -1,6 +1,7 @@
 /* Parses and checks arguments that are not operands: axes, shapes, pairs, and the parameters of kernels. */
 #include "arguments.h"
 #include "lanewise_operations.h"
+#include "number.h"
 #include <string.h>
 
 typedef enum int_status {
@@ -241,10 +242,27 @@ static int check_limits(const lw_parameter *parameter, PyObject *object, double 
                      lw_describe(object));
 }
 
+/* Returns a number as a double that rounds to the nearest float32, or -1 with an error set. */
+static double read_double(PyObject *object) {
+    double nearest = PyFloat_AsDouble(object);
+    int is_rounded = nearest >= 0x1p53 || nearest <= -0x1p53;
+    PyObject *index = is_rounded && !lw_is_float(object) && PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+    if (index) {
+        lw_scalar value;
+        lw_weakness weakness = lw_parse_number(index, &value);
+        nearest = lw_double_for(weakness, value, LW_FLOAT32);
+        Py_DECREF(index);
+    }
+    if (is_rounded) {
+        PyErr_Clear(); /* a float of another library, whose __index__ refuses */
+    }
+    return nearest;
+}
+
 int lw_parse_parameter(const lw_parameter *parameter, PyObject *object, lw_scalar *scalar) {
     switch (parameter->type) {
     case LW_PARAMETER_FLOAT:
-        scalar->f = PyFloat_AsDouble(object);
+        scalar->f = read_double(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
                 PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */

@@ -22,7 +22,7 @@ static int parse_kernel_number(const lw_operation *operation, int position, int 
     if (PyErr_Occurred()) {
         return -1;
     }
-    int is_real = weakness >= LW_WEAK_BIG_INT;
+    int is_real = weakness >= LW_WEAK_BIG_INT_BELOW;
     int as_integer = is_int_parameter(operation, position);
     if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
         int64_t encoded; /* unused: lw_encode() is called for its errors only */
@@ -31,7 +31,7 @@ static int parse_kernel_number(const lw_operation *operation, int position, int 
     if (dtype == LW_BOOL) {
         scalar->i = is_real ? scalar->f != 0 : scalar->i != 0;
     } else {
-        scalar->f = is_real ? scalar->f : (double)scalar->i;
+        scalar->f = lw_double_for(weakness, *scalar, dtype);
     }
     return 0;
 }

@@ -8,7 +8,7 @@
 /* Converts indices to int32. Raises an error for int64 indices beyond int32, and for other dtypes. `axis` is as in
  * lw_raise_index(). */
 static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
-    if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
+    if (indices->weakness == LW_WEAK_INT || lw_is_big_int(indices->weakness) ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
         return lw_convert_operand(indices, LW_INT32);
     }

@@ -84,13 +84,12 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     switch (weak) {
     case LW_WEAK_BOOL:
         return lw_promote(strong, LW_BOOL);
-    case LW_WEAK_INT:
-    case LW_WEAK_BIG_INT:
-        return lw_promote(strong, LW_INT32);
+    case LW_STRONG:
+        return strong < 0 ? LW_FLOAT32 : strong;
     case LW_WEAK_FLOAT: /* int64 and float promote to float64, which represents more integers than float32 */
         return strong == LW_INT64 ? LW_FLOAT64 : strong >= LW_FLOAT16 ? strong : LW_FLOAT32;
     default:
-        return strong < 0 ? LW_FLOAT32 : strong;
+        return lw_promote(strong, LW_INT32);
     }
 }
 

@@ -62,7 +62,7 @@ static int read_leaf(reader *reader, PyObject *object) {
         return result;
     }
     reader->widest = (int)weakness > reader->widest ? (int)weakness : reader->widest;
-    reader->needs_int64 |= weakness == LW_WEAK_BIG_INT || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
+    reader->needs_int64 |= lw_is_big_int(weakness) || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
 }
 
