@@ -129,6 +129,7 @@ _ext.initialize(
     _dtypes.ALL,
     {
         "cache_limit": _memory.default_cache_limit,
+        "compare": _dispatch.compare,
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,

@@ -16,9 +16,10 @@ from typing import Any, Final
 from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
 from lanewise.arguments import refuse_split_shape
+from lanewise.dtypes import float64, int64
 from lanewise.errors import ArgumentTypeError, LanewiseError, describe
 
-__all__ = ["dispatch", "refuse_keyword", "several"]
+__all__ = ["compare", "dispatch", "refuse_keyword", "several"]
 
 # The operations that each module implements. A module is imported at the first call of one of its operations.
 _PYTHON: Final = {
@@ -73,6 +74,22 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
     named = {name: operands.get(name, value) for name, value in keywords.items()}
     return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)
+
+
+def compare(operation: str, x1: Any, x2: Any, out: Tensor | None = None) -> Tensor:
+    """Compares int64 with floats by value, for the extension. float64 includes all floats, but rounds int64."""
+    compared = getattr(_ext, operation)
+    tensors = [creation.tensor_of(name, value) for name, value in (("x1", x1), ("x2", x2))]
+    rounded = [_ext.astype(x, float64) for x in tensors]
+    # Rounding keeps the order, so only numbers that become equal are compared again, as int64, which includes them
+    # then: the largest ones would become 2^63, so they are rounded down.
+    rounded = [
+        _ext.where(_ext.less(wide, 2.0**63), wide, 2.0**63 - 1024) if x.dtype is int64 else wide
+        for x, wide in zip(tensors, rounded, strict=True)
+    ]
+    whole = [_ext.astype(x, int64) for x in tensors]
+    result: Tensor = _ext.where(_ext.equal(*rounded), compared(*whole), compared(*rounded), out=out)
+    return result
 
 
 def refuse_keyword(operation: str, name: str) -> None:

@@ -82,10 +82,21 @@ static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments
     return is_done;
 }
 
+/* Returns whether an operation compares tensors of int64 and of floats: no dtype includes both. */
+static int compares_int64_with_floats(const lw_plan *plan) {
+    const lw_operand *x1 = &plan->operands[0], *x2 = &plan->operands[1];
+    return lw_compares(plan->operation) && x1->weakness == LW_STRONG && x2->weakness == LW_STRONG &&
+           lw_promote(x1->dtype, x2->dtype) > LW_INT64 && (x1->dtype == LW_INT64 || x2->dtype == LW_INT64) &&
+           lw_is_numpy_scalar(x1) == lw_is_numpy_scalar(x2); /* otherwise, one becomes weak */
+}
+
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
     lw_plan plan;
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
-    if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
+    if (outcome == LW_DONE && compares_int64_with_floats(&plan)) {
+        *result = lw_call_hook("compare", arguments->operation->name, arguments->inputs[0], arguments->inputs[1],
+                               arguments->out);
+    } else if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
         int gpu = lw_promotes ? lw_promoted_backend(&plan) : -1;
         if (gpu != LW_PROMOTION_INTERRUPTED && (gpu < 0 || !call_promoted(arguments, gpu, &plan, result))) {
             *result = lw_execute(&plan, arguments->out);

@@ -14,19 +14,77 @@ static int fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     return lw_convert_operand(operand, dtype);
 }
 
-/* Returns the dtype in which comparing integers with any Python int is exact. For floats, and for operations other than
- * comparisons, returns `dtype`. A Python int outside int32 is compared in int64. One beyond 64 bits is replaced by an
- * infinity of its sign: comparisons with 64-bit integers give the same results. */
-static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
-    int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
-    if (!compares || dtype > LW_INT64) {
+/* Replaces a Python number beside integers of `dtype` by one that compares in the same way with every integer, and
+ * converts exactly. Returns the dtype in which to compare them. That dtype may round the integers, but not to or past
+ * the number. */
+static int replace_beside_integers(lw_operand *number, int dtype) {
+    double value = number->scalar.f;
+    number->weakness = LW_WEAK_FLOAT;
+    if (!(value > -0x1p63 && value < 0x1p63)) { /* beyond all integers, or NaN */
+        number->scalar.f *= __builtin_inf();
+        return LW_FLOAT32;
+    }
+    int64_t whole = (int64_t)value;
+    if ((double)whole == value) {
+        number->scalar.i = whole;
+        number->weakness = LW_WEAK_INT;
+        return lw_promote(dtype, LW_INT32);
+    }
+    number->scalar.f = (double)whole + (value < 0 ? -0.5 : 0.5);
+    return value > -0x1p22 && value < 0x1p22 ? LW_FLOAT32 : LW_FLOAT64;
+}
+
+/* Converts a Python int beside floats of `dtype`. If it is between two floats, takes the larger one if `is_up`, and the
+ * smaller one otherwise; or NaN for a test of equality. */
+static int replace_beside_floats(lw_operand *number, int dtype, int is_up, int is_equality) {
+    int rest;
+    double value = lw_nearest_double((lw_weakness)number->weakness, number->scalar, &rest);
+    if (lw_convert_operand(number, dtype) < 0) {
+        return -1;
+    }
+    double rounded = lw_decode_float(dtype, number->data);
+    if (rounded == value && rest == 0) {
+        return 0;
+    }
+    int was_rounded_up = rounded == value ? rest < 0 : rounded > value;
+    if (is_equality) {
+        number->scalar.f = __builtin_nan("");
+        number->weakness = LW_WEAK_FLOAT;
+    } else if (was_rounded_up != is_up) {
+        number->scalar.i += is_up == (value > 0) ? 1 : -1; /* to the next float, as their bits have their order */
+    }
+    return 0;
+}
+
+/* Prepares a comparison by value, whatever the dtypes: returns the dtype to compare in, or -1 with an error set, and
+ * replaces Python numbers that this dtype does not hold. For other operations, returns `dtype`. A Python float beside
+ * floats is converted to their dtype, as everywhere. call.c handles int64 beside floats, which have no common dtype. */
+static int resolve_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
+    if (!lw_compares(operation)) {
         return dtype;
     }
-    for (int i = 0; i < operation->input_count; i++) {
-        if (operands[i].weakness == LW_WEAK_BIG_INT) {
-            operands[i].scalar.f *= __builtin_inf();
+    for (int i = 0; i < 2; i++) {
+        const lw_operand *other = &operands[!i];
+        if (operands[i].weakness >= LW_WEAK_BIG_INT_BELOW && other->weakness == LW_STRONG && other->dtype <= LW_INT64) {
+            dtype = replace_beside_integers(&operands[i], other->dtype);
+        }
+    }
+    int has_floats = dtype > LW_INT64;
+    int is_equality =
+        operation == &lw_operations[LW_OPERATION_equal] || operation == &lw_operations[LW_OPERATION_not_equal];
+    int is_up = operation == &lw_operations[LW_OPERATION_less] ||
+                operation == &lw_operations[LW_OPERATION_greater_equal]; /* x < number is x < the next larger float */
+    for (int i = 0; i < 2; i++) {
+        lw_operand *operand = &operands[i];
+        int is_big = lw_is_big_int(operand->weakness);
+        if (has_floats && (is_big || operand->weakness == LW_WEAK_INT)) {
+            dtype = replace_beside_floats(operand, dtype, is_up == i, is_equality) < 0 ? -1 : dtype;
+        } else if (has_floats && operand->weakness == LW_STRONG && operand->dtype == LW_INT32 &&
+                   operands[!i].weakness == LW_STRONG) {
             dtype = LW_FLOAT64;
-        } else if (operands[i].weakness == LW_WEAK_INT && !lw_fits_int32(&operands[i])) {
+        } else if (is_big) {
+            dtype = LW_FLOAT64;
+        } else if (operand->weakness == LW_WEAK_INT && !lw_fits_int32(operand)) {
             dtype = lw_promote(dtype, LW_INT64);
         }
     }
@@ -93,8 +151,8 @@ int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
         return -1;
     }
     int variant = operation->variant_parameter < 0 ? 0 : (int)plan->parameters[operation->variant_parameter].i;
-    int computed = widen_for_comparison(operation, operands, lw_computed_dtype(operation, operands, count));
-    int dtype = lw_kernel_dtype(operation, variant, computed, operands, count);
+    int computed = resolve_comparison(operation, operands, lw_computed_dtype(operation, operands, count));
+    int dtype = computed < 0 ? -1 : lw_kernel_dtype(operation, variant, computed, operands, count);
     if (dtype < 0 || refuses_negative_power(operation, operands, dtype) ||
         convert_operands(operation, operands, dtype) < 0 || lw_set_kernel(plan, variant, dtype) < 0) {
         return -1;

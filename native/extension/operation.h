@@ -95,6 +95,11 @@ typedef struct lw_operation {
     float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */
 } lw_operation;
 
+/* Returns whether an operation with kernels compares its two inputs. */
+static inline int lw_compares(const lw_operation *operation) {
+    return operation->results[LW_INT64] == LW_BOOL && operation->kernels[0][LW_INT64] >= 0;
+}
+
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */
 LW_HIDDEN const lw_operation lw_operations[];
 

@@ -1,5 +1,5 @@
 """Tests the dtype that a call computes in and the one it returns: the promotions of README.md, and what is rejected.
-Also tests that nothing is rounded before it has to be: in Python ints."""
+Also tests that nothing is rounded before it has to be: in comparisons and in Python ints."""
 
 import itertools
 import operator
@@ -82,6 +82,69 @@ def test_casts_agree_with_numpy(target, source):
     result = np.asarray(lw.astype(lw.asarray(values), target))
     assert result.dtype == target
     assert np.array_equal(bits(result), bits(values.astype(target)))
+
+
+COMPARISONS = {
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+# Where dtypes end, begin to skip integers, or stop having fractions.
+POWERS = [2**power for power in (0, 10, 11, 21, 22, 23, 24, 30, 31, 52, 53, 62, 63, 64, 127, 128, 200)]
+WHOLE = sorted({sign * (power + step) for power in POWERS for step in (-1, 0, 1) for sign in (-1, 1)})
+FRACTIONS = [
+    sign * (power - part) for power in (1, 2**21, 2**22, 2**24, 2**31) for part in (0.5, 0.3) for sign in (-1, 1)
+]
+SPECIAL = [-0.0, 65504.0, 65520.0, 2.0**63 - 1024, 1e300, np.inf, -np.inf, np.nan]
+HUGE = [10**400, -(10**400), 2**70 + 2**17, 2**70 + 2**17 + 1, 2**90 - 1]
+
+
+def edges(dtype):
+    """Returns numbers of a dtype, as Python numbers, that others do not hold or that are at the end of their range."""
+    if dtype in FLOATS:
+        with np.errstate(over="ignore"):
+            return list(dict.fromkeys(np.array([*map(float, WHOLE), *FRACTIONS, *SPECIAL], dtype).tolist()))
+    low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return [number for number in WHOLE if low <= number <= high]
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(DTYPES, DTYPES)))
+def test_tensors_are_compared_by_value(first, second, backend):
+    """Python compares ints and floats exactly. Contiguous operands of one shape, so that a GPU runs chains: the second
+    time as one kernel. It takes seconds to compile, so each pair of dtypes tries one comparison there."""
+    pairs = list(itertools.product(edges(first), edges(second)))
+    x1 = lw.asarray(np.array([each for each, _ in pairs], first))
+    x2 = lw.asarray(np.array([each for _, each in pairs], second))
+    chosen = (DTYPES.index(first) + DTYPES.index(second)) % len(COMPARISONS)
+    for name, exact in list(COMPARISONS.items())[slice(chosen, chosen + 1) if backend.is_gpu else slice(None)]:
+        expected = [exact(a, b) for a, b in pairs]
+        for result in (getattr(lw, name)(x1, x2), getattr(lw, name)(x1, x2), getattr(lw, name)(x1, x2, out=x1 != x1)):
+            assert result.dtype is lw.bool
+            wrong = np.flatnonzero(np.array(expected) != np.asarray(result))
+            assert not wrong.size, (name, [pairs[each] for each in wrong[:5]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_are_compared_by_value(dtype, backend):
+    """A float beside floats is the exception: it stands for the nearest number of their dtype, as everywhere."""
+    elements = edges(dtype)
+    x = lw.asarray(np.array(elements, dtype))
+    for number in some([*WHOLE, *HUGE, *FRACTIONS, *SPECIAL], backend):
+        nearest = number
+        if dtype in FLOATS and isinstance(number, float):
+            with np.errstate(over="ignore"):
+                nearest = np.array(number, dtype).item()
+        results = [(getattr(lw, name)(x, number), getattr(lw, name)(number, x)) for name in COMPARISONS]
+        got = lw.stack([each for pair in results for each in pair]).tolist()
+        expected = [
+            [exact(*pair) for pair in pairs]
+            for exact in COMPARISONS.values()
+            for pairs in ([(each, nearest) for each in elements], [(nearest, each) for each in elements])
+        ]
+        assert got == expected, number
 
 
 DIGITS = {"float16": (11, 16), "float32": (24, 128), "float64": (53, 1024)}  # of the significand; the largest exponent
