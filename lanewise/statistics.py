@@ -59,14 +59,14 @@ def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
 
 def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:
     """Returns the covariance matrix of the variables in the rows of x and y, or in their columns."""
-    rows = _centered(_variables(x, y, rowvar), -1)
+    rows = _variables(x, y, rowvar)
     degrees = max(rows.shape[-1] - _ext.number_of("cov", "correction", correction), 0.0)
     return _ext.squeeze(_ext.divide(_ext.matmul(rows, rows.mT), degrees))
 
 
 def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
     """Returns the correlation matrix of the variables in the rows of x and y, or in their columns."""
-    rows = _unit(_centered(_variables(x, y, rowvar), -1), -1)
+    rows = _unit(_variables(x, y, rowvar), -1)
     products = _ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0)
     diagonal = eye(products.shape[0], dtype=bool)
     return _ext.squeeze(_ext.where(diagonal, _ext.divide(products, products), products))  # the diagonal is 1 or NaN
@@ -74,6 +74,7 @@ def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
 
 def _centered(x: Tensor, axis: int) -> Tensor:
     """Subtracts the mean twice: a large mean has a rounding error, so the first difference still has a small mean."""
+    x = _ext.shifted(x, axis)
     x = _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
     return _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
 
@@ -97,7 +98,7 @@ def _one_axis(axis: int, x: Tensor) -> int:
 
 
 def _variables(x: Any, y: Any, rowvar: bool) -> Tensor:
-    """Returns one matrix with a variable per row: the rows of x and y or, unless `rowvar`, their columns."""
+    """Returns one matrix with a centered variable per row: the rows of x and y or, unless `rowvar`, their columns."""
     in_rows = to_bool("rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:
@@ -107,4 +108,5 @@ def _variables(x: Any, y: Any, rowvar: bool) -> Tensor:
         parts.append(_ext.expand_dims(part, 0) if part.ndim == 1 else part if in_rows else part.mT)
     if len(parts) == 2 and parts[0].shape[1] != parts[1].shape[1]:
         raise ShapeError(f"expected as many observations in x as in y, got {parts[0].shape[1]} and {parts[1].shape[1]}")
+    parts = [_centered(part, -1) for part in parts]
     return _ext.concat(parts, axis=0) if len(parts) == 2 else parts[0]

@@ -181,6 +181,7 @@ def _descriptor(contract: Contract) -> str:
         .complexity = LW_COMPLEXITY_{contract.complexity.upper()},
         .step_flops = {contract.flops},
         .step_nanoseconds = {contract.kind.nanoseconds.get(contract.complexity, 0.0)}f,
+        .pivot = {f"&lw_operations[LW_OPERATION_{contract.pivot}]" if contract.pivot else "NULL"},
     }},"""
 
 

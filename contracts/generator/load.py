@@ -35,10 +35,11 @@ from .schema import (
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
-FACTS = {  # optional flag -> the kinds whose contracts may set it
+FACTS = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
     "refuses_empty": ("reduction", "index_reduction", "rows"),
     "takes_number": ("rows",),
+    "pivot": ("reduction", "rows"),
 }
 
 SHARED = ("kinds.yaml", "coming_from.yaml")  # every other YAML file in the folder is a contract
@@ -133,6 +134,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         is_short=fields.flag("is_short", default=False),
         refuses_empty=fields.flag("refuses_empty", default=False),
         takes_number=fields.flag("takes_number", default=False),
+        pivot=fields.choice("pivot", ("mean", "min", "max"), default=None),
         returns=fields.text("returns", default="Tensor"),
         bench=_bench(fields),
         lender=fields.text("kernels", default=None),
@@ -438,11 +440,8 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the kind allows each flag of FACTS that is set.
-
-    Also compares refuses_empty and takes_number with the rows of `special`: no row may contradict them, and a flag that
-    is set requires a row that shows it.
-    """
+    """Checks that the kind allows each fact of FACTS that is set. Also compares refuses_empty and takes_number with the
+    rows of `special`: no row may contradict them, and a flag that is set requires a row that shows it."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

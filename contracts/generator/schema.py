@@ -254,6 +254,7 @@ class Contract:
     is_short: bool  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
     refuses_empty: bool  # an axis without elements is an error, because there is no identity element
     takes_number: bool  # for rows: accepts an input without dimensions, as a row of one element
+    pivot: str | None  # for reductions and rows: the reduction whose result is subtracted from integers first
     returns: str  # the Python type of what it returns; several tensors are a list or a tuple
     # For docstrings: the next three, if not empty, override what follows from the kind and from `dtypes`.
     result_shape: str

@@ -82,6 +82,42 @@ static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments
     return is_done;
 }
 
+static PyObject *handle(const lw_arguments *arguments);
+
+/* Returns the first input of an operation that has a pivot, an array of int32, minus the pivot, as float32. The
+ * operation gives the same results for it, but its elements are rounded after the subtraction. */
+static PyObject *subtract_pivot(const lw_arguments *arguments) {
+    const lw_operation *reduction = arguments->operation->pivot;
+    PyObject *axis = lw_new_axis(arguments), *x = arguments->inputs[0];
+    PyObject *parameters[LW_MAX_PARAMETERS] = {axis, Py_True}; /* axis and keepdims */
+    lw_arguments reduces = {.operation = reduction, .inputs = &x, .parameters = parameters};
+    lw_tensor *found = axis ? (lw_tensor *)handle(&reduces) : NULL;
+    lw_tensor *pivot = found ? lw_cast_tensor(found, LW_INT32) : NULL;
+    PyObject *const inputs[] = {x, (PyObject *)pivot};
+    PyObject *difference = pivot ? lw_call_inputs(&lw_operations[LW_OPERATION_difference], inputs, NULL) : NULL;
+    Py_XDECREF(axis);
+    Py_XDECREF((PyObject *)found);
+    Py_XDECREF((PyObject *)pivot);
+    return difference;
+}
+
+static __attribute__((noinline)) PyObject *call_without_pivot(const lw_arguments *arguments) {
+    PyObject *inputs[LW_MAX_INPUTS];
+    memcpy(inputs, arguments->inputs, sizeof *inputs * arguments->operation->input_count);
+    lw_arguments call = *arguments;
+    call.inputs = inputs;
+    inputs[0] = subtract_pivot(arguments);
+    PyObject *result = inputs[0] ? handle(&call) : NULL;
+    Py_XDECREF(inputs[0]);
+    return result;
+}
+
+/* Returns whether an operation that subtracts elements gets int32, which would be rounded to float32 first. */
+static int needs_pivot(const lw_plan *plan) {
+    const lw_operand *x = &plan->operands[0];
+    return plan->operation->pivot && x->weakness == LW_STRONG && x->dtype == LW_INT32 && x->size > 0;
+}
+
 /* Returns whether an operation compares tensors of int64 and of floats: no dtype includes both. */
 static int compares_int64_with_floats(const lw_plan *plan) {
     const lw_operand *x1 = &plan->operands[0], *x2 = &plan->operands[1];
@@ -93,7 +129,9 @@ static int compares_int64_with_floats(const lw_plan *plan) {
 static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result) {
     lw_plan plan;
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
-    if (outcome == LW_DONE && compares_int64_with_floats(&plan)) {
+    if (outcome == LW_DONE && needs_pivot(&plan)) {
+        *result = call_without_pivot(arguments);
+    } else if (outcome == LW_DONE && compares_int64_with_floats(&plan)) {
         *result = lw_call_hook("compare", arguments->operation->name, arguments->inputs[0], arguments->inputs[1],
                                arguments->out);
     } else if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
@@ -341,6 +379,19 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
     return handle(&arguments);
 }
 
+/* shifted(x, axis): returns x, but if it is int32, float32 minus a number near its mean along the axis: what operations
+ * that are composed in Python, such as cov, start from. */
+static PyObject *shifted(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 2 || !lw_is_tensor(arguments[0])) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (x, axis), with a tensor");
+    }
+    const lw_tensor *x = (const lw_tensor *)arguments[0];
+    PyObject *parameters[LW_MAX_PARAMETERS] = {arguments[1]};
+    lw_arguments call = {.operation = &lw_operations[LW_OPERATION_var], .inputs = arguments, .parameters = parameters};
+    return x->dtype == LW_INT32 && x->size ? subtract_pivot(&call) : Py_NewRef(arguments[0]);
+}
+
 /* number_of(operation, parameter, value): checks the value of a float parameter of an operation that is composed in
  * Python, and returns it. */
 static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -393,9 +444,11 @@ static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py
 
 LW_NAMED_FAST("number_of", number_of)
 LW_NAMED_FAST("expected_times", expected_times)
+LW_NAMED_FAST("shifted", shifted)
 
 PyMethodDef lw_call_functions[] = {
     {"expected_times", (PyCFunction)(void *)named_expected_times, METH_FASTCALL, NULL},
     {"number_of", (PyCFunction)(void *)named_number_of, METH_FASTCALL, NULL},
+    {"shifted", (PyCFunction)(void *)named_shifted, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -93,6 +93,8 @@ typedef struct lw_operation {
     uint8_t complexity;     /* an lw_complexity */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
     float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */
+    /* The reduction whose result is subtracted from integers before they become float32, or NULL. */
+    const struct lw_operation *pivot;
 } lw_operation;
 
 /* Returns whether an operation with kernels compares its two inputs. */

@@ -384,6 +384,7 @@ def functions() -> dict[str, list[Any]]:
             *(("leaky_relu", "nothing", 2), ("leaky_relu", "negative_slope", "text"), (1, 2, 3)),
             ("leaky_relu", "negative_slope", Number(None)),
         ],
+        "shifted": [(lw.asarray([1, 2]), 0), (x, 0), (lw.asarray([1, 2]), 3), (lw.asarray([1, 2]), "text"), (1, 0), ()],
         "set_cache_limit": [(limit,), ("text",), (2**70,)],
         "set_num_threads": [(threads,), (0,), ("text",), (2**70,)],
         "get_num_threads": [()],

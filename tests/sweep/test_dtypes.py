@@ -1,5 +1,5 @@
 """Tests the dtype that a call computes in and the one it returns: the promotions of README.md, and what is rejected.
-Also tests that nothing is rounded before it has to be: in comparisons and in Python ints."""
+Also tests that nothing is rounded before it has to be: in comparisons, in Python ints, in statistics of ints."""
 
 import itertools
 import operator
@@ -7,6 +7,7 @@ import operator
 import calls
 import numpy as np
 import pytest
+from generator import references
 from generator.schema import DTYPES, FLOATS
 from judge import bits
 
@@ -210,3 +211,44 @@ def test_a_python_int_is_rounded_once(dtype, backend):
             # ranges are computed: they refuse infinite numbers, and GPUs compute them with 48 bits
             if name not in RANGES or (abs(number) < 2**1000 and not backend.is_gpu):
                 assert entry(number, dtype).item() == rounded(number, dtype), (name, number)
+
+
+COMPOSED = ("zscore", "covariance", "correlation", "cov", "corrcoef")
+
+
+def large_integers():
+    """Yields int32 arrays of 6 x 41 that float32 would round: all near a large number, or of the whole range."""
+    random = np.random.default_rng(0)
+    for low, high in ((2**30, 2**30 + 9), (2**31 - 64, 2**31), (-(2**31), 9 - 2**31), (2**24, 2**24 + 3)):
+        yield random.integers(low, high, (6, 41)).astype("int32")
+    yield random.integers(-(2**31), 2**31, (6, 41)).astype("int32")
+    far = random.integers(2**31 - 9, 2**31, (6, 41)).astype("int32")
+    far[:, 0], far[0] = -(2**31), -(2**31) + np.arange(41)
+    far[0, 5] = 2**31 - 1
+    yield far
+
+
+@pytest.mark.contracts(lambda contract: contract.pivot or contract.operation in COMPOSED)
+def test_operations_subtract_integers_before_they_round(contract, backend):
+    """Operations whose results depend on differences alone are as exact for large integers as for small ones."""
+    arrays = list(large_integers())
+    axis = next((each for each in contract.parameters if each.name == "axis"), None)
+    axes = [{"axis": each} for each in ([0, 1, (0, 1), None] if axis.type == "axes" else [0, 1])] if axis else [{}]
+    has_optional = any(each.optional for each in contract.inputs)
+    for (x, other), chosen, optional in itertools.product(
+        zip(arrays, arrays[1:] + arrays[:1], strict=True), axes, (False, True) if has_optional else (False,)
+    ):
+        along = np.linspace(-2, 2, x.shape[chosen.get("axis", 0)] if optional and chosen else 1, dtype="float32")
+        given = {"x": x, "x1": x, "x2": other, "weight": along, "bias": along, "y": (other % 64).astype("float32")}
+        inputs = [given[each.name] if optional or not each.optional else None for each in contract.inputs]
+        settings = {each.name: each.default for each in contract.parameters} | chosen
+        with np.errstate(all="ignore"):
+            wide = [None if each is None else each.astype("float64") for each in inputs]
+            names = {each.name: value for each, value in zip(contract.inputs, wide, strict=True)}
+            expected = np.asarray(eval(contract.expression("float32"), {**references.NAMES}, {**names, **settings}))
+        got = np.asarray(getattr(lw, contract.operation)(*inputs, **chosen))
+        assert got.dtype == "float32"
+        size = np.abs(expected[np.isfinite(expected)]).max(initial=1)
+        allowed = 1e-5 * np.abs(expected) + 4e-6 * size * (contract.tolerance.of(backend.value).absolute > 0)
+        good = (np.abs(got - expected) <= allowed) | (np.isnan(got) & np.isnan(expected))
+        assert good.all(), (x[:1, :4], chosen, optional, got[~good][:4], expected[~good][:4])
