@@ -38,6 +38,16 @@ static int set_image_layout(const lw_operand *x, lw_window_layout *layout) {
     return 0;
 }
 
+/* Makes the strides of the weight row-major, by a copy unless only those of axes of extent 1 differ: the CPU multiplies
+ * matrices only if the weight is one, and otherwise takes up to 200 times as long. */
+static int flatten_weight(lw_operand *weight) {
+    if (!weight->contiguous) {
+        return lw_copy_operand(weight, weight->dtype);
+    }
+    weight->strides = weight->copy_strides;
+    return lw_checked_row_major(weight->dtype, weight->ndim, weight->shape, weight->copy_strides) < 0 ? -1 : 0;
+}
+
 static int set_weight_layout(const lw_operand *weight, const lw_operand *bias, lw_window_layout *layout) {
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
@@ -115,7 +125,8 @@ int lw_resolve_window(const lw_arguments *arguments, lw_plan *plan) {
     int pools = count == 1;
     *layout = (lw_window_layout){.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
     if (lw_choose_kernel(plan, count) < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
-        set_image_layout(&operands[0], layout) < 0) {
+        set_image_layout(&operands[0], layout) < 0 ||
+        (!pools && !lw_devices[plan->placement.backend] && flatten_weight(&plan->operands[1]) < 0)) {
         return -1;
     }
     layout->groups = pools ? 1 : plan->parameters[0].i; /* groups, the only kernel parameter of conv2d */

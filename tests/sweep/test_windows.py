@@ -2,9 +2,11 @@
 by hypothesis. Values are small integers, on which float32 sums are exact, so results must be equal."""
 
 import numpy as np
+import pytest
 from generator import references
 from hypothesis import given
 from hypothesis import strategies as st
+from judge import bits
 from strategies import views
 from test_numpy import check
 from tested import HOSTS
@@ -79,3 +81,22 @@ def test_one_image_without_a_batch():
                 one, several = np.asarray(call(batch[0])), np.asarray(call(batch))
                 assert one.shape == several.shape[1:], name
                 assert np.array_equal(one, several[0]), name
+
+
+WEIGHTS = {  # shape, groups, and the axes or elements of a view of another tensor that has the same elements
+    "channels last": ((8, 6, 3, 3), 1, lambda w: w.permute_dims((2, 3, 1, 0)).copy().permute_dims((3, 2, 0, 1))),
+    "groups": ((8, 3, 3, 3), 2, lambda w: w.permute_dims((1, 0, 3, 2)).copy().permute_dims((1, 0, 3, 2))),
+    "reversed": ((8, 6, 3, 3), 1, lambda w: w[:, :, ::-1, ::-1].copy()[:, :, ::-1, ::-1]),
+    "axes of a matrix": ((8, 3000, 1, 1), 1, lambda w: w[:, :, 0, 0][:, :, None, None]),
+}
+
+
+@pytest.mark.parametrize("layout", WEIGHTS)
+def test_the_layout_of_the_weight_does_not_change_the_bits(layout, host):
+    """Each is computed as a matrix product, which adds in another order than the much slower strips of results do. In
+    the last case, only because the weight has more channels than a block of the product."""
+    shape, groups, strided = WEIGHTS[layout]
+    random = np.random.default_rng(0)
+    x, weight = (lw.asarray(random.random(each, "float32")) for each in ((2, groups * shape[1], 9, 9), shape))
+    expected = lw.conv2d(x, weight, padding=1, groups=groups)
+    assert np.array_equal(bits(lw.conv2d(x, strided(weight), padding=1, groups=groups).numpy()), bits(expected.numpy()))
