@@ -37,7 +37,7 @@ RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names 
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
 FACTS = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
-    "refuses_empty": ("reduction", "index_reduction", "rows"),
+    "refuses_empty": ("reduction", "index_reduction"),
     "takes_number": ("rows",),
     "pivot": ("reduction", "rows"),
 }

@@ -101,13 +101,13 @@ def corrcoef(x: Array, y: Array | None, rowvar: bool) -> Array:
 
 def softmax(x: Array, axis: int) -> Array:
     """Returns the softmax of rows along an axis."""
-    powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    powers = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
     return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True))
 
 
 def log_softmax(x: Array, axis: int) -> Array:
     """Returns the logarithm of the softmax of rows along an axis."""
-    shifted = x - np.max(x, axis=axis, keepdims=True)
+    shifted = x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
 
 
@@ -132,8 +132,8 @@ def rms_norm(x: Array, weight: Array | None, axis: int, eps: float) -> Array:
 
 def minmax(x: Array, axis: int) -> Array:
     """Scales rows along an axis to [0, 1]."""
-    least = np.min(x, axis=axis, keepdims=True)
-    return np.asarray((x - least) / (np.max(x, axis=axis, keepdims=True) - least))
+    least = np.min(x, axis=axis, keepdims=True, initial=np.inf)
+    return np.asarray((x - least) / (np.max(x, axis=axis, keepdims=True, initial=-np.inf) - least))
 
 
 def activate(x: Array, activation: str) -> Array:

@@ -89,7 +89,7 @@ typedef struct lw_operation {
     uint8_t takes_out;
     uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
     uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
-    uint8_t refuses_empty;  /* for reductions and rows: an axis of extent 0 is an error, because no identity exists */
+    uint8_t refuses_empty;  /* for reductions: an axis of extent 0 is an error, because no identity exists */
     uint8_t complexity;     /* an lw_complexity */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
     float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */

@@ -132,7 +132,7 @@ def test_bools_are_not_ints(call):
         call(lw.ones((2, 3)))
 
 
-@pytest.mark.parametrize("function", [lw.max, lw.argmax, lw.softmax])
+@pytest.mark.parametrize("function", [lw.max, lw.argmax])
 def test_empty_axes_without_an_identity_are_refused(function):
     with pytest.raises(lw.ShapeError, match="expected an axis with at least one element"):
         function(lw.zeros((0,)))
