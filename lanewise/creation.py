@@ -262,44 +262,53 @@ def _parse_copy(copy: Any) -> bool | None:
         raise ArgumentTypeError(f"expected True, False or None for copy, got {describe(copy)}") from None
 
 
-def tensor_of(name: str, value: Any) -> Tensor:
-    """Returns an operand as a tensor. If that fails, the error names the argument."""
+def tensor_of(name: str, value: Any, *stays: bool) -> Tensor:
+    """Returns an operand as a tensor. If that fails, the error names the argument. If `stays`, what is read from the
+    host stays there, even if the current backend is a GPU."""
     try:
-        return _from_object(value, None, None)
+        return _from_object(value, None, None, *stays)
     except LanewiseError as error:
         if error.operation == "asarray":
             error.operation = ""
         raise type(error)(f"{name}: {error}") from None
 
 
-def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
+def indices_of(name: str, value: Any) -> Tensor:
+    """Returns an operand of indices as a tensor. Those on the host stay there, where the extension can check them."""
+    indices = tensor_of(name, value, True)
+    if indices.size == 0 and isinstance(value, list | tuple):
+        return _ext.astype(indices, dtypes.int32)  # an empty list is read as float32
+    return indices
+
+
+def _from_object(obj: Any, dtype: DType | None, copy: bool | None, *stays: bool) -> Tensor:
     try:
-        result = _ext.from_object(obj, dtype, copy)
+        result = _ext.from_object(obj, dtype, copy, *stays)
     except ArgumentTypeError:
         if not isinstance(obj, list | tuple):
             raise
         result = None
     if result is None:  # obj is a list or tuple of arrays, or of another package's numbers
-        return _ext.from_object(_to_lists(obj), dtype, copy)
+        return _ext.from_object(_to_lists(obj), dtype, copy, *stays)
     if result is not NotImplemented:
         return result
     if hasattr(obj, "__dlpack__"):
-        return _ext.from_object(_shared(obj, copy), dtype, copy)
+        return _ext.from_object(_shared(obj, copy), dtype, copy, *stays)
     if hasattr(obj, "__array__"):
-        result = _ext.from_object(obj.__array__(), dtype, copy)
+        result = _ext.from_object(obj.__array__(), dtype, copy, *stays)
         if result is not NotImplemented:
             return result
     if hasattr(obj, "__array_interface__"):
         from lanewise import array_interface
 
-        return _ext.from_object(array_interface.read(obj, copy), dtype, None)
+        return _ext.from_object(array_interface.read(obj, copy), dtype, None, *stays)
     if sys.platform == "emscripten":
         from lanewise import javascript
 
         if javascript.is_buffer(obj):
-            return _ext.from_object(javascript.from_js(obj, copy), dtype, None)
+            return _ext.from_object(javascript.from_js(obj, copy), dtype, None, *stays)
     if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range or a deque, for example
-        return _ext.from_object(list(obj), dtype, copy)
+        return _ext.from_object(list(obj), dtype, copy, *stays)
     kinds = "give a tensor, a number, a list, a NumPy array, or an object with the buffer protocol or DLPack"
     hint = "use asarray(list(x))" if hasattr(obj, "__next__") else kinds
     raise ArgumentTypeError(f"expected numbers, got {describe_type(obj)}; {hint}")

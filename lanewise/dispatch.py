@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from lanewise import _ext, creation, operations
+from lanewise import _ext, creation, dtypes, operations
 from lanewise._ext import Tensor
 from lanewise.arguments import refuse_split_shape
 from lanewise.dtypes import float64, int64
@@ -136,6 +136,8 @@ def _operand(one: operations.Input, value: Any) -> Any:
     """Returns a value in a form that the extension can read."""
     if _is_native(value):
         return value
+    if one.dtype is dtypes.int32:
+        return creation.indices_of(one.name, value)
     if isinstance(value, list | tuple) and not value:
         return creation.asarray(value, one.dtype)  # float32 if the contract fixes no dtype
     return creation.tensor_of(one.name, value)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.creation import asarray, tensor_of
+from lanewise.creation import asarray, indices_of, tensor_of
 from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, describe, named
 
 __all__ = ["getitem", "setitem"]
@@ -157,9 +157,7 @@ def _entry(one: Any) -> Any:
         raise ArgumentTypeError(
             f"expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {describe(one)}"
         )
-    array = tensor_of("index", one)
-    if array.size == 0 and isinstance(one, list | tuple):
-        array = _ext.astype(array, dtypes.int32)  # asarray([]) is float32
+    array = indices_of("index", one)
     if array.dtype.kind == "f":
         raise ArgumentTypeError(f"expected arrays of ints or bools, got {array.dtype}; use astype")
     if array.ndim == 0:
@@ -230,11 +228,10 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
 
 def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
     """Returns a group's indices, negative ones plus `extent`. Raises IndexOutOfRangeError if any is out of range."""
-    indices = group.indices
-    outside = _outside(indices, extent)
-    if bool(_ext.any(outside)):
+    indices = _ext.astype(group.indices, group.indices.dtype)  # where it is computed: on a GPU, one copy for all calls
+    if bool(_ext.any(_outside(indices, extent))):
         raise _out_of_range(group, extent)
-    indices = _ext.astype(indices, dtypes.int32)
+    indices = _ext.astype(indices, dtypes.int32, copy=False)
     return _ext.where(_ext.less(indices, 0), _ext.add(indices, extent), indices)
 
 

@@ -12,10 +12,10 @@ from itertools import chain
 from itertools import repeat as times
 from typing import Any, Final
 
-from lanewise import _ext, creation, dtypes
+from lanewise import _ext, creation
 from lanewise._ext import Tensor
 from lanewise.arguments import is_ordered, normalize_axes, normalize_axis, to_int
-from lanewise.creation import tensor_of
+from lanewise.creation import indices_of, tensor_of
 from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError, describe, describe_type
 from lanewise.typeinfo import result_type
 
@@ -245,10 +245,7 @@ def _triangle(keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tens
 
 def embedding(indices: Any, weight: Any) -> Tensor:
     """Returns the rows of the matrix `weight` at the given indices."""
-    rows, places = tensor_of("weight", weight), tensor_of("indices", indices)
-    if not places.size and isinstance(indices, list | tuple):
-        places = _ext.astype(places, dtypes.int32)  # asarray reads an empty list as float32
-    return _ext.take(rows, places, axis=0)
+    return _ext.take(tensor_of("weight", weight), indices_of("indices", indices), axis=0)
 
 
 # helpers

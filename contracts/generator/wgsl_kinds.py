@@ -106,8 +106,10 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
 
 def _gather(module: Module) -> str:
     """Returns a module whose scalars are the extent of the indexed axis and its stride in bytes."""
-    position = f"lw_take_position({module.load(1)}, bitcast<i32>(lw.scalars.x))"
-    if module.contract.operation == "put":
+    is_put = module.contract.operation == "put"
+    name = "lw_put_position" if is_put else "lw_take_position"
+    position = f"{name}({module.load(1)}, bitcast<i32>(lw.scalars.x))"
+    if is_put:
         template = read_template("put")
         store = indented(module.store(module.load(0)), template)
         text = Template(template).substitute(position=position, store=store)

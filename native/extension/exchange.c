@@ -54,8 +54,8 @@ static int holds_numbers(PyObject *object) {
 }
 
 /* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as int32 unless `dtype` is
- * float32. */
-static lw_tensor *read_object(PyObject *object, int dtype) {
+ * float32, and keeps what it reads on the host if `stays`. */
+static lw_tensor *read_object(PyObject *object, int dtype, int stays) {
     if (lw_is_tensor(object)) {
         return (lw_tensor *)Py_NewRef(object);
     }
@@ -64,7 +64,7 @@ static lw_tensor *read_object(PyObject *object, int dtype) {
                                                      : NULL;
     lw_placement placement;
     placement.backend = lw_current_backend(&placement.committed);
-    if (!read || !lw_devices[placement.backend]) {
+    if (!read || stays || !lw_devices[placement.backend]) {
         return read;
     }
     lw_tensor *moved = lw_copy_tensor(read, read->dtype, placement);
@@ -72,21 +72,22 @@ static lw_tensor *read_object(PyObject *object, int dtype) {
     return moved;
 }
 
-lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, -1); }
+lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, -1, 0); }
 
-/* from_object(object, dtype or None, copy or None): implements asarray for objects that the extension can read. Returns
- * NotImplemented for other objects. */
+/* from_object(object, dtype or None, copy or None, stays=False): implements asarray for objects that the extension can
+ * read. If `stays`, what it reads stays on the host, even if the current backend is a GPU. Returns NotImplemented for
+ * other objects. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    if (count != 3) {
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (object, dtype, copy)");
+    if (count != 3 && count != 4) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (object, dtype, copy, stays)");
     }
     PyObject *object = arguments[0];
     int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype(arguments[1]);
     if (dtype < 0 && arguments[1] != Py_None) {
         return NULL;
     }
-    lw_tensor *tensor = read_object(object, dtype);
+    lw_tensor *tensor = read_object(object, dtype, count == 4 && arguments[3] == Py_True);
     if (!tensor) {
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_NotImplemented);
     }

@@ -142,7 +142,7 @@ static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement pl
     return copied;
 }
 
-static lw_placement host_placement(void) {
+lw_placement lw_host_placement(void) {
     lw_placement host;
     host.backend = lw_host_backend(&host.committed);
     return host;
@@ -170,9 +170,9 @@ static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_placement
     }
     if (!source->contiguous) {
         return copy_here(source, source->dtype,
-                         source->tensor ? (lw_placement){source->tensor->backend, 0} : host_placement());
+                         source->tensor ? (lw_placement){source->tensor->backend, 0} : lw_host_placement());
     }
-    return transfer(source, from && to ? host_placement() : placement); /* devices exchange data through the host */
+    return transfer(source, from && to ? lw_host_placement() : placement); /* devices exchange data through the host */
 }
 
 lw_tensor *lw_copy_to(const lw_operand *source, int dtype, lw_placement placement) {
@@ -207,7 +207,7 @@ lw_tensor *lw_to_host(lw_tensor *tensor) {
     if (is_host && tensor->contiguous) {
         return (lw_tensor *)Py_NewRef((PyObject *)tensor);
     }
-    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_placement){tensor->backend, 0} : host_placement());
+    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_placement){tensor->backend, 0} : lw_host_placement());
 }
 
 PyObject *lw_read_item(lw_tensor *tensor, char *data) {
@@ -223,14 +223,8 @@ PyObject *lw_read_item(lw_tensor *tensor, char *data) {
 }
 
 static int copy_operand(const lw_plan *plan, lw_operand *operand) {
-    const lw_source *source = &operand->source;
     lw_operand stored;
-    lw_borrow_operand(operand, source->ndim, &stored);
-    stored.shape = source->shape;
-    stored.strides = source->strides;
-    stored.dtype = source->dtype;
-    stored.contiguous = source->contiguous;
-    stored.is_copied = 0;
+    lw_stored_operand(operand, &stored);
     lw_tensor *copied = lw_copy_to(&stored, operand->dtype, plan->placement);
     if (!copied) {
         return -1;

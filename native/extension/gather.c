@@ -5,30 +5,46 @@
 #include "module.h"
 #include <string.h>
 
-/* Converts indices to int32. Raises an error for int64 indices beyond int32, and for other dtypes. `axis` is as in
- * lw_raise_index(). */
+/* Raises an error for an index that is out of range. `axis` is as in lw_raise_index(). */
+static int check_index(int64_t index, int axis, int64_t extent) {
+    if (index < -extent || index >= extent) {
+        lw_raise_index(index, axis, extent);
+        return -1;
+    }
+    return 0;
+}
+
+/* Converts indices to int32. Raises an error for other dtypes than int32 and int64. */
 static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
-    if (indices->weakness == LW_WEAK_INT || lw_is_big_int(indices->weakness) ||
-        (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
-        return lw_convert_operand(indices, LW_INT32);
+    if (indices->weakness == LW_WEAK_INT && check_index(indices->scalar.i, axis, extent) < 0) {
+        return -1;
     }
-    if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
-        int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
+    int is_number = indices->weakness == LW_WEAK_INT || lw_is_big_int(indices->weakness);
+    int is_strong = indices->weakness == LW_STRONG;
+    if (!is_number && !(is_strong && (indices->dtype == LW_INT32 || indices->dtype == LW_INT64))) {
         return lw_refuse(LW_DTYPE_ERROR, "expected indices of int32 or int64, got %s; use astype",
-                         indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
+                         indices->weakness == LW_WEAK_BOOL ? "bool"
+                                                           : lw_dtype_name(is_strong ? indices->dtype : LW_FLOAT32));
     }
-    lw_tensor *cast = lw_cast(indices, LW_INT64), *wide = cast ? lw_to_host(cast) : NULL;
-    Py_XDECREF((PyObject *)cast);
-    const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
-    for (int64_t i = 0; wide && i < wide->size; i++) {
-        if (values[i] != (int32_t)values[i]) {
-            lw_raise_index(values[i], axis, extent);
-            Py_DECREF((PyObject *)wide);
-            return -1;
-        }
+    return lw_convert_operand(indices, LW_INT32);
+}
+
+/* Checks the indices of a plan that no kernel checks: kernels of the CPU check all that they read, those of a device
+ * check none. Indices that are on a device stay unchecked, unless they are int64: to convert these, they are read. */
+static int check_indices(const lw_plan *plan, int axis, int64_t extent) {
+    lw_operand stored;
+    lw_stored_operand(&plan->operands[1], &stored);
+    int is_checked = plan->steps > 0 && !lw_devices[plan->placement.backend];
+    if (stored.dtype == LW_INT32 && (is_checked || (lw_device_of(&stored) && extent > 0))) {
+        return 0;
     }
-    Py_XDECREF((PyObject *)wide);
-    return wide ? lw_convert_operand(indices, LW_INT32) : -1;
+    lw_tensor *host = lw_copy_to(&stored, LW_INT64, lw_host_placement());
+    int is_valid = host != NULL;
+    for (int64_t i = 0; is_valid && i < host->size; i++) {
+        is_valid = check_index(((const int64_t *)host->data)[i], axis, extent) == 0;
+    }
+    Py_XDECREF((PyObject *)host);
+    return is_valid ? 0 : -1;
 }
 
 /* What a kernel iterates over: the shape of the result, and for each of its dimensions the strides of x and of the
@@ -147,11 +163,11 @@ int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
     set_axis(plan, x, axis, named);
     plan->steps = lw_set_result(plan, shape.ndim, shape.shape);
     fill_layout(plan, &shape, shape.x_strides, plan->results[0].strides);
-    return plan->steps < 0 ? -1 : 0;
+    return plan->steps < 0 ? -1 : check_indices(plan, named, x->shape[axis]);
 }
 
 /* Resolves put, which writes values (operand 0) to the positions that indices (operand 1) give along an axis. If an
- * index is out of range, the kernel writes nothing. */
+ * index is out of range, the CPU's kernel writes nothing, and that of a device only leaves out this index. */
 static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
     lw_operand *values = &plan->operands[0], *indices = &plan->operands[1], x;
     lw_operand_from_tensor((lw_tensor *)target, &x);
@@ -184,7 +200,7 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
     lw_broadcast_strides(values, ndim, broadcast, strides);
     fill_layout(plan, &shape, strides, shape.x_strides);
     plan->steps = lw_set_result(plan, ndim, broadcast);
-    return plan->steps < 0 ? -1 : 0;
+    return plan->steps < 0 ? -1 : check_indices(plan, axis, x.shape[axis]);
 }
 
 /* put(target, indices, values, axis): writes target[..., indices, ...] = values, which may be a number. */

@@ -20,6 +20,19 @@ void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part) {
     part->source = operand->source;
 }
 
+void lw_stored_operand(const lw_operand *operand, lw_operand *stored) {
+    lw_borrow_operand(operand, operand->ndim, stored);
+    if (operand->is_copied) {
+        const lw_source *source = &operand->source;
+        stored->shape = source->shape;
+        stored->strides = source->strides;
+        stored->dtype = source->dtype;
+        stored->ndim = source->ndim;
+        stored->contiguous = source->contiguous;
+        stored->is_copied = 0;
+    }
+}
+
 void lw_operand_from_scalar(lw_weakness weakness, lw_scalar scalar, lw_operand *operand) {
     operand->scalar = scalar;
     operand->data = (const char *)&operand->scalar;

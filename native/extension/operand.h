@@ -66,6 +66,8 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
 }
 /* Sets `part` to the first `ndim` dimensions of an operand. It owns nothing, and refers to the operand. */
 void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part);
+/* Sets `stored` to the elements as they are before lw_execute() copies them. It owns nothing. */
+void lw_stored_operand(const lw_operand *operand, lw_operand *stored);
 void lw_release_operand(lw_operand *operand);
 /* Replaces an operand by a tensor, and takes over the caller's reference to it. */
 void lw_own_operand(lw_operand *operand, lw_tensor *tensor);

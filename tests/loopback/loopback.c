@@ -127,6 +127,35 @@ static void release_scratch(lw_context *context, void *memory) {
     lw_aligned_free(memory);
 }
 
+/* Runs a kernel of take or put for one element after another, since an index is out of range: take clamps it, as a GPU
+ * does, and put leaves it out. */
+static lw_status gather_each(lw_context *context, lw_kernel *kernel, const lw_plan *plan, const void *const *inputs,
+                             void *const *outputs) {
+    const lw_layout *layout = &plan->layout;
+    int32_t extent = (int32_t)plan->parameters[0].i, index;
+    lw_layout single = {.ndim = 0};
+    lw_status status = LW_OK;
+    for (int64_t element = 0; element < plan->steps && status == LW_OK; element++) {
+        int64_t offsets[3] = {0}, rest = element;
+        for (int axis = layout->ndim - 1; axis >= 0; rest /= layout->shape[axis--]) {
+            for (int operand = 0; operand < 3; operand++) {
+                offsets[operand] += rest % layout->shape[axis] * layout->strides[operand][axis];
+            }
+        }
+        memcpy(&index, (const char *)inputs[1] + offsets[1], sizeof index);
+        if (index < -extent || index >= extent) {
+            index = index < 0 ? 0 : extent - 1;
+            if (plan->operation == lw_find_operation("put")) {
+                continue;
+            }
+        }
+        const void *from[] = {(const char *)inputs[0] + offsets[0], &index};
+        void *to[] = {(char *)outputs[0] + offsets[2]};
+        status = kernel(context, &single, from, to, plan->parameters);
+    }
+    return status;
+}
+
 static void run(loopback *device, const record *record) {
     const lw_plan *plan = &record->plan;
     int committed, backend = lw_host_backend(&committed);
@@ -143,10 +172,11 @@ static void run(loopback *device, const record *record) {
     lw_kernel *kernel = ((lw_kernel *const *)&lw_libraries[backend]->kernels)[plan->kernel];
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status = kernel(&context, &plan->layout, inputs, outputs, plan->parameters);
-    lw_float_modes_restore(modes);
     if (status == LW_BAD_INDEX) {
-        lw_fail_launch(&device->device, record->number, LW_INDEX_ERROR, "an index is out of range");
-    } else if (status != LW_OK || record->fails) {
+        status = gather_each(&context, kernel, plan, inputs, outputs);
+    }
+    lw_float_modes_restore(modes);
+    if (status != LW_OK || record->fails) {
         lw_fail_launch(&device->device, record->number, LW_DEVICE_FAULT,
                        record->fails ? "the fault was asked for" : "the kernel has no memory");
     }

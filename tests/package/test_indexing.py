@@ -69,8 +69,7 @@ def test_reading_as_in_numpy(case):
     expected = outcome(lambda: array[key])
     found = outcome(lambda: np.asarray(lw.asarray(array)[key]))
     if isinstance(expected, type) or isinstance(found, type):
-        # if the result is empty, only NumPy refuses an index that is out of range
-        assert isinstance(found, type) == isinstance(expected, type) or 0 in np.shape(found)
+        assert isinstance(found, type) == isinstance(expected, type)
     else:
         np.testing.assert_array_equal(found, expected)
 
@@ -188,14 +187,9 @@ def test_a_result_is_a_copy():
 @pytest.mark.parametrize(
     ("key", "wrong", "axis"),
     [
-        (np.array([2**40]), 2**40, 0),
-        *(
-            pytest.param(key, wrong, axis, marks=pytest.mark.host)
-            for key, wrong, axis in (
-                *(([3], 3, 0), ([-4], -4, 0), ([0, 5, -9], 5, 0)),
-                *((([0], [9]), 9, 1), ((slice(None), [4]), 4, 1), ((1, [4]), 4, 1), ((None, [0], None, [[9]]), 9, 1)),
-            )
-        ),
+        *((np.array([2**40]), 2**40, 0), ([3], 3, 0), ([-4], -4, 0), ([0, 5, -9], 5, 0), (([0], [9]), 9, 1)),
+        *(((slice(None), [4]), 4, 1), ((1, [4]), 4, 1), ((None, [0], None, [[9]]), 9, 1), (([3], slice(0, 0)), 3, 0)),
+        pytest.param(lw.asarray([3]), 3, 0, marks=pytest.mark.host),  # those on a device are not checked
     ],
 )
 def test_out_of_range(key, wrong, axis):
@@ -206,19 +200,6 @@ def test_out_of_range(key, wrong, axis):
     with pytest.raises(lw.IndexOutOfRangeError, match=f"^setitem{message}"):
         x[key] = 1
     assert x.tolist() == [[0.0] * 4] * 3
-
-
-@pytest.mark.parametrize(
-    "key", [[3], [-4], [0, 5, -9], lw.asarray([3]), ([0], [9]), (slice(None), [4]), (1, [4]), (None, [0], None, [[9]])]
-)
-def test_out_of_range_when_read(key):
-    """On a device, the error is raised when the elements are read."""
-    with pytest.raises(lw.IndexOutOfRangeError):
-        lw.zeros((3, 4))[key].tolist()
-    x = lw.zeros((3, 4))
-    with pytest.raises(lw.IndexOutOfRangeError):
-        x[key] = 1
-        x.tolist()
 
 
 @pytest.mark.parametrize(
@@ -274,15 +255,14 @@ REFUSED = [
     *(([0], [0], [0]), ([0], ..., ...), ([0, 1], [0, 1, 2]), [True, False], np.ones((2, 2), bool), np.array([2**40])),
     *((9, [0]), ([0], 9), ([0], slice("a")), ([0], slice(None, None, 0)), ([0], *[None] * 8), ([0], *[None] * 20)),
     *(([0], "name"), np.zeros(3, "c8"), [[0], [1, 2]], lw.asarray(1.5)),
-    *(pytest.param(key, marks=pytest.mark.host) for key in ([9], [0, -9], (None, [9]), lw.asarray([9]))),
+    *([9], [0, -9], (None, [9]), pytest.param(lw.asarray([9]), marks=pytest.mark.host)),
     *(lw.zeros((3, 4)) > lw.zeros((3, 1, 1)), (lw.asarray([[9]]), lw.asarray([0]))),
 ]
 
 
 @pytest.mark.parametrize("key", REFUSED, ids=lambda key: f"{key!r:.40}")
 def test_a_refused_key_is_named_by_the_operation(key):
-    """Reading and writing refuse the same keys with the same words, except for the name of the operation. The rows
-    marked `host` are not refused on a device, where the error is raised when the result is read."""
+    """Reading and writing refuse the same keys with the same words, except for the name of the operation."""
     x = lw.zeros((3, 4))
     with pytest.raises((lw.LanewiseError, TypeError)) as reading:
         x[key]

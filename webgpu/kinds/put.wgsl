@@ -1,8 +1,9 @@
 // Writes values to the positions along an axis of the result that indices select; if several indices are equal, the
-// last value wins. An element of the values belongs to the index with number lw_number(i) in row-major order. First,
-// `clear` sets `scratch` to zero, which has a word for each position along the axis. Then `claim` stores in each word
-// the largest claim of the indices that select the position. Finally, `main` writes the values of the indices whose
-// claims are stored. The operation's scalars are the extent of the axis and its stride in bytes.
+// last value wins. Values of indices out of range are not written. An element of the values belongs to the index with
+// number lw_place(i).number in row-major order. First, `clear` sets `scratch` to zero, which has a word for each
+// position along the axis. Then `claim` stores in each word the largest claim of the indices that select the position.
+// Finally, `main` writes the values of the indices whose claims are stored. The operation's scalars are the extent of
+// the axis and its stride in bytes.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 
@@ -46,7 +47,10 @@ fn claim(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
         let place = lw_place(i);
         if (place.others == 0u) {
             let at = lw.offsets + lw_element_offsets(i, 0u, lw_ndim);
-            atomicMax(&scratch_buffer[$position], lw_put_claim(place.number));
+            let position = $position;
+            if (position < lw.scalars.x) {
+                atomicMax(&scratch_buffer[position], lw_put_claim(place.number));
+            }
         }
     }
 }
@@ -56,7 +60,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var i = id.x; i < lw.count; i += groups.x * lw_group) {
         var at = lw.offsets + lw_element_offsets(i, 0u, lw_ndim);
         let position = $position;
-        if (atomicLoad(&scratch_buffer[position]) == lw_put_claim(lw_place(i).number)) {
+        if (position < lw.scalars.x && atomicLoad(&scratch_buffer[position]) == lw_put_claim(lw_place(i).number)) {
             at.z += position * lw.scalars.y;
             $store;
         }
