@@ -4,8 +4,10 @@ not affect them. Hypothesis draws the same inputs in every run, and sets no time
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import settings
@@ -36,3 +38,28 @@ def _default_backend() -> Iterator[None]:
     """Undoes what a test has done to the default backend."""
     yield
     _use_loopback()
+
+
+COUNTING = """
+import os, sys, time
+import lanewise as lw
+from lanewise import _ext
+count = lambda: len(os.listdir("/proc/self/task"))
+"""
+
+
+@pytest.fixture
+def thread_counts() -> Callable[..., list[int]]:
+    """Returns a function that runs a program in a process of its own, where no thread of an earlier test is left, with
+    arguments and environment variables. It returns the numbers that the program prints. In the program, count() returns
+    how many threads the process has; COUNTING imports its modules."""
+    if sys.platform != "linux":
+        pytest.skip("counts threads in /proc")
+
+    def run(program: str, *arguments: str, **variables: str) -> list[int]:
+        command = [sys.executable, "-c", COUNTING + program, *arguments]
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return [int(word) for word in done.stdout.split()]
+
+    return run

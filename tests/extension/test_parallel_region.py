@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ctypes.util
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from native import compiler
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+Counts = Callable[..., list[int]]
 
 # Prints how many threads the process has after a call inside a region, and after one outside.
 PROGRAM = """
-import ctypes, os, sys
-import lanewise as lw
+import ctypes
 
 lw.set_num_threads(1)
 x = lw.ones((1 << 22,))
@@ -27,7 +26,7 @@ counts = []
 
 def call():
     assert float(lw.sum(lw.exp(x))) > 1 << 22
-    counts.append(len(os.listdir("/proc/self/task")))
+    counts.append(count())
 
 
 {region}
@@ -40,24 +39,17 @@ int omp_in_parallel(void) { return inside; }
 """
 
 
-def _counts(region: str, runtime: str) -> list[int]:
-    command = [sys.executable, "-c", PROGRAM.format(region=region), runtime]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return [int(word) for word in done.stdout.split()]
-
-
-def test_calls_inside_a_region_start_no_workers(tmp_path: Path) -> None:
+def test_calls_inside_a_region_start_no_workers(thread_counts: Counts, tmp_path: Path) -> None:
     """The library's name has a hash, and its symbols are not global, as in a wheel that brings its own runtime."""
     source, library = tmp_path / "openmp.c", tmp_path / "libgomp-a34b3233.so.1.0.0"
     source.write_text(FAKE)
     subprocess.run([*compiler.choose().command, "-shared", "-fPIC", source, "-o", library], check=True)
     region = "inside = ctypes.c_int.in_dll(runtime, 'inside')\ninside.value = 1\ncall()\ninside.value = 0"
-    inside, outside = _counts(region, str(library))
+    inside, outside = thread_counts(PROGRAM.format(region=region), str(library))
     assert (inside, outside > 1) == (1, True)
 
 
-def test_a_region_of_gcc_s_runtime() -> None:
+def test_a_region_of_gcc_s_runtime(thread_counts: Counts) -> None:
     """One of the region's two threads calls. The runtime keeps its second thread afterwards."""
     runtime = ctypes.util.find_library("gomp")
     if not runtime:
@@ -71,5 +63,5 @@ def body(_):
 
 runtime.GOMP_parallel(body, None, 2, 0)
 """
-    inside, outside = _counts(region, runtime)
+    inside, outside = thread_counts(PROGRAM.format(region=region), runtime)
     assert (inside, outside > 2) == (2, True)

@@ -136,22 +136,19 @@ def test_the_quota_of_a_control_group_is_respected(half_a_processor):
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_series_of_calls_starts_threads_and_single_calls_do_not():
+def test_a_series_of_calls_starts_threads_and_single_calls_do_not(thread_counts):
     program = """
-import os, time
 x = lw.ones((160, 160))
 for pause in (0.005, 0):
     for _ in range(100):
         x @ x
         if pause:
             time.sleep(pause)
-    print(len(os.listdir("/proc/self/task")))
+    print(count())
+print(_ext.get_running_threads())
 """
-    if int(imported(None).stdout) < 2:
-        pytest.skip("needs two processors")
-    done = imported("2", program)
-    assert (done.stdout, done.stderr) == ("1\n2\n", "")
+    *used, running = thread_counts(program, LANEWISE_NUM_THREADS="2")
+    assert used == [1, running]
 
 
 @pytest.mark.parametrize("value", ["0", "-2", "two", "1.5", "2000", "1e3", "9" * 5000])
