@@ -4,6 +4,7 @@ init_threads() starts (workers.py)."""
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -75,7 +76,9 @@ async def _done() -> None:
 
 
 def initialize() -> None:
-    """Reads LANEWISE_NUM_THREADS and LANEWISE_SPIN_US when lanewise is imported."""
+    """Reads LANEWISE_NUM_THREADS and LANEWISE_SPIN_US when lanewise is imported, and says which thread Ctrl-C stops."""
+    if HAS_POOL:
+        _ext.set_main_thread(threading.main_thread().ident)
     _read("LANEWISE_NUM_THREADS", _set)
     _read("LANEWISE_SPIN_US", _set_spin)
 

@@ -318,6 +318,7 @@ typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
 PyGILState_STATE PyGILState_Ensure(void);
 void PyGILState_Release(PyGILState_STATE);
 PyThreadState *PyGILState_GetThisThreadState(void);
+unsigned long PyThread_get_thread_ident(void);
 int Py_IsInitialized(void);
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *);

@@ -12,6 +12,9 @@
 #include "storage.h"
 #include "threads.h"
 #include <stdatomic.h>
+#if !defined(_WIN32) && !defined(__wasm__)
+#include <pthread.h>
+#endif
 
 /* Shorter runs keep the GIL, because releasing it would cost more than it gains. */
 static const double NANOSECONDS_WITHOUT_GIL = 4200;
@@ -36,6 +39,39 @@ typedef struct host {
     int64_t next_check;
 } host;
 
+#if !defined(__wasm__)
+
+static _Atomic unsigned long main_thread; /* the one in which Python runs signal handlers */
+
+static __attribute__((unused)) void after_fork_in_child(void) {
+    atomic_store(&main_thread, PyThread_get_thread_ident());
+}
+
+/* set_main_thread(ident): called at import. */
+static PyObject *set_main_thread(PyObject *module, PyObject *ident) {
+    (void)module;
+    unsigned long thread = (unsigned long)PyLong_AsLongLong(ident);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    atomic_store(&main_thread, thread);
+#if !defined(_WIN32)
+    static int is_watching;
+    is_watching = is_watching || pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+#endif
+    return Py_NewRef(Py_None);
+}
+
+/* Returns whether this thread has signals to check. No other thread may acquire the GIL during a job: once Python ends,
+ * that ends the thread (before 3.14), and with it the stack on which the workers find the job. */
+static int handles_signals(void) { return PyThread_get_thread_ident() == atomic_load(&main_thread); }
+
+#else
+
+static int handles_signals(void) { return 1; }
+
+#endif
+
 static int interrupted(void *of) {
     host *host = of;
     int64_t now = lw_milliseconds();
@@ -43,6 +79,9 @@ static int interrupted(void *of) {
         return 0;
     }
     host->next_check = now + SIGNAL_CHECK_MILLISECONDS;
+    if (!handles_signals()) {
+        return 0;
+    }
     if (host->thread) {
         PyEval_RestoreThread(host->thread);
     }
@@ -198,6 +237,7 @@ PyMethodDef lw_thread_functions[] = {
     {"set_num_threads", set_num_threads, METH_O, NULL},
     {"get_num_threads", get_num_threads, METH_NOARGS, NULL},
     {"get_running_threads", get_running_threads, METH_NOARGS, NULL},
+    {"set_main_thread", set_main_thread, METH_O, NULL},
     {"set_spin", set_spin, METH_O, NULL},
     {"set_waking", (PyCFunction)(void *)named_set_waking, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
@@ -217,13 +257,18 @@ int64_t lw_tasks_for(double nanoseconds, int64_t threads) {
 }
 
 /* Allocates scratch. If memory runs out, frees all cached blocks and retries. The GIL guards the cache of storages, so
- * a thread that does not hold the GIL acquires it first. */
+ * a thread that does not hold the GIL acquires it first, unless Python is ending; see handles_signals(). */
 static void *allocate(lw_context *context, size_t bytes) {
     void *memory = lw_aligned_allocate(bytes);
     if (memory) {
         return memory;
     }
     int is_released = !context->host || ((host *)context->host)->thread;
+#if !defined(__wasm__)
+    if (is_released && !Py_IsInitialized()) {
+        return NULL;
+    }
+#endif
     PyGILState_STATE state = is_released ? PyGILState_Ensure() : PyGILState_LOCKED;
     lw_storage_trim(NULL);
     if (is_released) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import inspect
 import json
+import threading
 import types
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -389,6 +390,7 @@ def functions() -> dict[str, list[Any]]:
         "set_num_threads": [(threads,), (0,), ("text",), (2**70,)],
         "get_num_threads": [()],
         "get_running_threads": [()],
+        "set_main_thread": [(threading.main_thread().ident,), ("text",), (2**70,)],
         "set_spin": [(50,), (-1,), ("text",), (2**70,)],
         "set_rates": [(("add", 2.0), ("exp", 3.0)), (("nothing", 1.0),), (("add", 0.0),), (("add", "text"),), (1,), ()],
         "set_waking": [(), waking, (3.0, 2.0, 1.0), (0.0, 1.0, 1.0), (1.0,), ("text", 1, 1), (float("nan"),) * 3],

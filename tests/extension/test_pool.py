@@ -175,3 +175,64 @@ while count() > alone:
 """
     two, of_two, five, of_five = thread_counts("lw.set_num_threads(1)" + program)
     assert (two, five) == (of_two, of_five) and of_two <= 2
+
+
+# A daemon thread calls, and Python ends meanwhile, which takes half a second. Prints how many threads there are then.
+ENDING = """
+import threading
+
+class Slow:
+    def __del__(self, count=count, sleep=time.sleep, write=os.write):
+        sleep(0.5)
+        write(1, b"%d" % count())
+
+sys.modules["slow"] = slow = type(sys)("slow")
+slow.slow = Slow()
+del slow
+lw.set_num_threads(2)
+x, begins = lw.ones(SHAPE), threading.Event()
+
+def call():
+    with lw.use_backend("scalar"):
+        begins.set()
+        CALL
+
+threading.Thread(target=call, daemon=True).start()
+begins.wait()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("call", ["x @ x", "while True: x + x"])
+@pytest.mark.host
+def test_python_ends_while_a_daemon_thread_calls(thread_counts, call):
+    """Python ends a thread that acquires the GIL then (3.14 stops it). A thread does so after its call, but not during
+    a call that takes seconds, because workers use its stack."""
+    (count,) = thread_counts(ENDING.replace("SHAPE", "(4000, 4000)").replace("CALL", call))
+    assert count == 3 or (count == 2 and "while" in call)
+
+
+def test_control_c_interrupts_a_call_in_the_child_of_a_thread(thread_counts):
+    """The thread that forked is the one in which the child's Python runs signal handlers."""
+    program = """
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def fork():
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        return
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        with lw.use_backend("scalar"):
+            x @ x
+    except KeyboardInterrupt:
+        os._exit(7)
+    os._exit(1)
+
+x = lw.ones((4000, 4000))
+thread = threading.Thread(target=fork)
+thread.start()
+thread.join()
+"""
+    assert thread_counts(program) == [7]
