@@ -138,6 +138,7 @@ _ext.initialize(
         "setitem": _indexing.setitem,
         "several": _dispatch.several,
         "tensor_of": _creation.tensor_of,
+        "unread": _methods.unread,
     },
     _methods.METHODS,
 )

@@ -6,6 +6,7 @@ The extension sets these on the type when the package is imported (`_ext.initial
 from __future__ import annotations
 
 import sys
+import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,9 @@ from lanewise.errors import ArgumentError, BackendUnavailableError, LanewiseErro
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["METHODS", "MISSING"]
+__all__ = ["METHODS", "MISSING", "unread"]
+
+_unread = threading.local()  # `error` is what unread() has noted last
 
 
 def backend(self: Tensor) -> Backend:
@@ -82,6 +85,7 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Modul
     return sys.modules["lanewise"]
 
 
+@named("numpy", "__array__")
 def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     """Returns a NumPy array, which shares the memory of a CPU tensor.
 
@@ -124,11 +128,26 @@ async def numpy_array_async(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     return numpy_array(self)
 
 
+def unread(error: BaseException) -> None:
+    """Notes why the buffer protocol could not read a tensor on a GPU, and which call asked for it.
+
+    NumPy ignores errors of the buffer protocol, and calls __array__() next, which raises a copy of this one. The error
+    itself would keep the caller's variables alive."""
+    frame = sys._getframe(1)
+    copy = type(error).__new__(type(error), *error.args)
+    vars(copy).update(vars(error))
+    _unread.error = id(frame), frame.f_lasti, copy
+
+
 @named("__array__")
 def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
     """Returns a NumPy array, for callers of __array__ that do not use the buffer protocol."""
     import numpy
 
+    if noted := vars(_unread).pop("error", None):
+        frame = sys._getframe(2)  # of the call that named() wraps
+        if noted[:2] == (id(frame), frame.f_lasti):
+            raise noted[2]
     if copy is False and backend_of(self._backend_name).is_gpu:
         raise ArgumentError("expected a tensor on the CPU with copy=False, got one on a GPU; leave out copy")
     shared = numpy.asarray(memoryview(self))

@@ -151,17 +151,32 @@ static int is_column_major(const lw_tensor *tensor) {
     return lw_is_row_major(tensor->ndim, shape, strides, lw_item_size(tensor->dtype));
 }
 
+/* Passes the current error to the hook `unread`, because NumPy ignores it and calls __array__() (methods.py). */
+static void keep_error(void) {
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    PyObject *kept = lw_call_hook("unread", NULL, error, NULL, NULL);
+    if (!kept) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(kept);
+    PyErr_Restore(type, error, traceback);
+}
+
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     lw_tensor *tensor = (lw_tensor *)self;
     const char *refusal = NULL;
     view->obj = NULL;
     if (tensor->storage->device) { /* the consumer gets a copy, which must not be written, as no one would see it */
         lw_tensor *host = lw_to_host(tensor);
-        if (host) {
-            host->read_only = 1;
+        if (!host) {
+            keep_error();
+            return -1;
         }
-        int status = host ? get_buffer((PyObject *)host, view, flags) : -1;
-        Py_XDECREF((PyObject *)host);
+        host->read_only = 1;
+        int status = get_buffer((PyObject *)host, view, flags);
+        Py_DECREF((PyObject *)host);
         return status;
     }
     if ((flags & PyBUF_WRITABLE) && tensor->read_only) {

@@ -11,6 +11,7 @@
 #include "float_modes.h"
 #include "memory.h"
 #include "plan.h"
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,9 +21,9 @@
 enum { BATCH = 64, CLASSES = 64, LOGGED = 4096 };
 
 /* The faults. Each strikes once, at the event after `countdown` others. */
-typedef enum fault { NO_FAULT, LATE, AT_ONCE, REFUSAL, LOSS, NO_MEMORY, NO_WRITE, NO_READ, FAULT_COUNT } fault;
-static const char *const fault_names[FAULT_COUNT] = {"none", "late",   "at once", "refusal",
-                                                     "loss", "memory", "write",   "read"};
+typedef enum fault { NO_FAULT, LATE, AT_ONCE, REFUSAL, LOSS, NO_MEMORY, NO_WRITE, NO_READ, CTRL_C, FAULT_COUNT } fault;
+static const char *const fault_names[FAULT_COUNT] = {"none",   "late",  "at once", "refusal", "loss",
+                                                     "memory", "write", "read",    "Ctrl-C"};
 
 typedef struct record {
     lw_plan plan; /* its operands' data are addresses of the device, or in the operand itself */
@@ -258,6 +259,9 @@ static lw_status read_from(lw_device *base, void *to, const char *from, size_t b
         struct timespec time = {(time_t)read_seconds, (long)((read_seconds - (double)(time_t)read_seconds) * 1e9)};
         nanosleep(&time, NULL);
         PyEval_RestoreThread(thread);
+    }
+    if (strikes(CTRL_C) && raise(SIGINT) == 0 && PyErr_CheckSignals() < 0) {
+        return LW_INTERRUPTED;
     }
     if (status == LW_OK) {
         memcpy(to, real((loopback *)base, from), bytes);

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import signal
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -246,6 +247,12 @@ READS: dict[str, Callable[[lw.Tensor], Any]] = {
     "repr": repr,
     "contains": lambda x: 3.0 in x,
     "memoryview": lambda x: memoryview(x).tolist(),
+    "numpy": lambda x: x.numpy().tolist(),
+    "np.asarray": lambda x: np.asarray(x).tolist(),
+    "np.array of a view": lambda x: np.array(x.T, dtype=np.float64).tolist(),
+    "np.array of a list": lambda x: np.array([X, x]).tolist(),
+    "np.mean": lambda x: np.mean(x).item(),
+    "an array's ufunc": lambda x: np.hypot(X, x).tolist(),
     "bytes": bytes,
     "to": lambda x: x.T.to("cpu").tolist(),
     "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
@@ -254,11 +261,38 @@ READS: dict[str, Callable[[lw.Tensor], Any]] = {
 }
 
 
+@pytest.mark.parametrize(("fault", "error"), [("read", lw.DeviceError), ("Ctrl-C", KeyboardInterrupt)])
 @pytest.mark.parametrize("name", READS)
-def test_read_fails(name: str) -> None:
+def test_read_fails(name: str, fault: str, error: type[BaseException]) -> None:
+    """The error reaches the user, although NumPy ignores errors of the buffer protocol and then calls __array__(). That
+    call raises no error of another one."""
     x = on("wgpu", X)
     expected = READS[name](x)
-    _ext.inject("read", 0)
-    with pytest.raises(lw.DeviceError, match=ASKED_FOR):
+    _ext.inject(fault, 0)
+    with pytest.raises(error, match=ASKED_FOR if fault == "read" else None):
         READS[name](x)
+    assert x.__array__().tolist() == X.tolist()
     assert READS[name](x) == expected
+
+
+class StopError(Exception):
+    """What the handler of a signal may raise."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
+        self.sum = first + second
+
+
+def test_numpy_passes_on_what_a_signal_handler_raises() -> None:
+    def stop(number: int, frame: Any) -> None:
+        raise StopError(2, 3)
+
+    x = on("wgpu", X)
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        _ext.inject("Ctrl-C", 0)
+        with pytest.raises(StopError, match="2 and 3") as raised:
+            np.asarray(x)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert raised.value.sum == 5

@@ -70,8 +70,6 @@ def test_numpy_never_follows_an_address() -> None:
     """If the buffer cannot be read, NumPy tries the array interface, which a device does not have, then __array__."""
     x = on("wgpu", X)
     assert not hasattr(x, "__array_interface__")
-    _ext.inject("read", 0)
-    assert np.asarray(x).tolist() == X.tolist()
     _ext.inject("loss", 0)
     with pytest.raises(lw.DeviceError):
         x + 1

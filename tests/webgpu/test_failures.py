@@ -145,12 +145,13 @@ def test_an_error_in_play_of_a_full_batch_comes_late(fake: FakePlayer) -> None:
             result.tolist()
 
 
-def test_an_interrupt_passes_through(fake: FakePlayer) -> None:
+@pytest.mark.parametrize("read", [lw.Tensor.tolist, lw.Tensor.numpy, np.asarray])
+def test_an_interrupt_passes_through(fake: FakePlayer, read: Callable[[lw.Tensor], object]) -> None:
     x = numbers(1)
     spoiled = lw.abs(x)
     fake.answer = raising(KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        x.tolist()
+        read(x)
     fake.answer = lambda batch: []
     refuse(spoiled, "wgpu failed: Ctrl-C interrupted it")
     assert x.tolist() == [1]
