@@ -98,7 +98,8 @@ def printoptions(
 
 def tensor_repr(tensor: Tensor) -> str:
     """Returns `Tensor([1., 2.])`, with shape and dtype if the elements do not imply them, and the backend if it is not
-    the default.
+    the default. If the elements cannot be read, for example because the GPU is lost, returns the reason in their place,
+    as tensor_str() and tensor_html() do.
 
     >>> import lanewise as lw
     >>> lw.asarray([[1.0, 2.5], [3.0, 4.0]])
@@ -111,6 +112,9 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def _repr_of(tensor: Tensor, values: Nested) -> str:
+    if isinstance(values, LanewiseError):
+        place = tensor._backend_name
+        return f"Tensor(shape={tensor.shape}, dtype={tensor.dtype}, backend={place}; {values.args[0]})"
     options = _state.options
     extras = []
     if tensor.size == 0 and tensor.shape != (0,):
@@ -130,8 +134,7 @@ def _repr_of(tensor: Tensor, values: Nested) -> str:
 
 
 def tensor_html(self: Tensor, /) -> str:
-    """Returns HTML for notebooks: the elements as str() shows them, with shape, dtype and backend. Does not raise if
-    the elements cannot be read, for example because the GPU is lost; the HTML contains the reason.
+    """Returns HTML for notebooks: the elements as str() shows them, with shape, dtype and backend.
 
     >>> import lanewise as lw
     >>> lw.arange(3).to("scalar")._repr_html_().partition(">")[2]
@@ -145,15 +148,10 @@ def tensor_bundle(self: Tensor, include: Any = None, exclude: Any = None) -> dic
     from html import escape
 
     facts = f"shape {self.shape}, {self.dtype}, {self._backend_name}"
-    try:
-        values = _values(self)
-    except LanewiseError as error:
-        text, shown = f"Tensor of {facts}: {error}", str(error)
-    else:
-        text, shown = _repr_of(self, values), _str_of(self, values)
+    values = _values(self)
     return {
-        "text/plain": text,
-        "text/html": f"{_HTML_START}{escape(shown)}</pre><small>{facts}</small>",
+        "text/plain": _repr_of(self, values),
+        "text/html": f"{_HTML_START}{escape(_str_of(self, values))}</pre><small>{facts}</small>",
     }
 
 
@@ -168,6 +166,8 @@ def tensor_str(tensor: Tensor) -> str:
 
 
 def _str_of(tensor: Tensor, values: Nested) -> str:
+    if isinstance(values, LanewiseError):
+        return _repr_of(tensor, values)
     if tensor.ndim == 0:
         return scalar(values, tensor.dtype)
     return _format_elements(tensor, values, " ", 0, _state.options.linewidth)
@@ -190,9 +190,13 @@ def _edge(tensor: Tensor) -> int:
 
 
 def _values(tensor: Tensor) -> Nested:
-    """Returns the elements to show as nested lists. Reads them from a GPU at once, and computes where the tensor is."""
+    """Returns the elements to show as nested lists, or the error for which they cannot be read. Reads them from a GPU
+    at once, and computes where the tensor is."""
     edge = _edge(tensor)
-    return _ends(tensor._place_on(tensor._backend_name), edge).tolist() if edge else tensor.tolist()
+    try:
+        return _ends(tensor._place_on(tensor._backend_name), edge).tolist() if edge else tensor.tolist()
+    except LanewiseError as error:
+        return error
 
 
 def _ends(tensor: Tensor, edge: int) -> Tensor:

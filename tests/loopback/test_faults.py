@@ -5,6 +5,7 @@ PROGRAM is a short program, of which each launch fails once, in each way in whic
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import pickle
 import signal
@@ -244,7 +245,6 @@ READS: dict[str, Callable[[lw.Tensor], Any]] = {
     "item": lambda x: x[0, 1].item(),
     "float": lambda x: float(x[1, 1]),
     "bool": lambda x: bool(x[2, 2] > 0),
-    "repr": repr,
     "contains": lambda x: 3.0 in x,
     "memoryview": lambda x: memoryview(x).tolist(),
     "numpy": lambda x: x.numpy().tolist(),
@@ -296,3 +296,32 @@ def test_numpy_passes_on_what_a_signal_handler_raises() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert raised.value.sum == 5
+
+
+# Fault -> the reason that a repr gives.
+UNREADABLE = {
+    "read": ASKED_FOR,
+    "late": ASKED_FOR,
+    "memory": "cannot allocate ",
+    "loss": "wgpu was lost: the loss was asked for",
+}
+
+
+@pytest.mark.parametrize("fault", UNREADABLE)
+@pytest.mark.parametrize("rows", [5, 2000])
+def test_a_repr_never_raises(fault: str, rows: int) -> None:
+    """Shape, dtype and backend replace the elements, with the reason. Of many elements, only the ends are read."""
+    x = on("wgpu", np.ones((rows, 5), np.float32))
+    _ext.inject(fault, 0)
+    if fault in ("late", "loss"):
+        with contextlib.suppress(lw.DeviceError):
+            x = x + 1
+    for show in (repr, str, "{}".format, lambda x: x._repr_mimebundle_()["text/plain"]):
+        if fault == "read":
+            _ext.inject(fault, 0)
+        text = show(x)
+        if fault == "memory" and rows == 5:  # is read without other memory of the device
+            assert text.startswith(("[[", "Tensor([["))
+            continue
+        assert text.startswith(f"Tensor(shape=({rows}, 5), dtype=float32, backend=wgpu; {UNREADABLE[fault]}")
+        assert text.endswith(")")

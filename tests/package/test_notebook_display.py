@@ -83,16 +83,13 @@ def test_displaying_a_tensor_reads_it_once(make, shell):
 
 
 def test_the_elements_of_lost_tensors_are_replaced_by_the_reason(monkeypatch):
-    def lost(tensor):
-        raise lw.DeviceError("the <GPU> was lost; call lw.reset()", operation="wgpu")
-
-    monkeypatch.setattr("lanewise.printing._values", lost)
+    error = lw.DeviceError("the <GPU> was lost; call lw.reset()", operation="tolist")
+    monkeypatch.setattr("lanewise.printing._values", lambda tensor: error)
     x = lw.ones((2, 3))
-    facts = f"shape (2, 3), float32, {x.backend}"
-    reason = "wgpu: the <GPU> was lost; call lw.reset()"
+    text = f"Tensor(shape=(2, 3), dtype=float32, backend={x.backend}; the <GPU> was lost; call lw.reset())"
     bundle = x._repr_mimebundle_()
-    assert bundle["text/plain"] == f"Tensor of {facts}: {reason}"
-    assert bundle["text/html"] == f"{START}{escape(reason)}</pre><small>{facts}</small>"
+    assert bundle["text/plain"] == repr(x) == str(x) == text
+    assert bundle["text/html"] == f"{START}{escape(text)}</pre><small>shape (2, 3), float32, {x.backend}</small>"
     assert Tags(bundle["text/html"]).names == {"pre", "small"}
 
 
