@@ -105,27 +105,43 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     return numpy.asarray(self)
 
 
-async def numpy_array_async(self: Tensor, /) -> numpy.ndarray[Any, Any]:
-    """Returns what numpy() returns. In a browser, the page runs other tasks until the GPU has computed the tensor.
+async def cpu_async(self: Tensor, /) -> Tensor:
+    """Returns what to_device("cpu") returns. In a browser, the page runs other tasks until the GPU has computed the
+    tensor.
 
-    Works everywhere, also where the browser cannot suspend Python and numpy() of a tensor on WebGPU raises DeviceError.
+    Works everywhere, also where the browser cannot suspend Python and other ways to read a tensor on WebGPU raise
+    DeviceError.
+
+    >>> import asyncio, lanewise as lw
+    >>> asyncio.run(lw.arange(3).cpu_async()).tolist()  # in a notebook: (await x.cpu_async()).tolist()
+    [0, 1, 2]
+    """
+    return await _on_cpu(self, "cpu_async")
+
+
+async def _on_cpu(self: Tensor, operation: str) -> Tensor:
+    try:
+        if sys.platform == "emscripten" and backend_of(self._backend_name).is_gpu:
+            from lanewise.webgpu import browser
+
+            return await browser.fetch(self)
+        return placement.place(self, "cpu")
+    except LanewiseError as error:
+        error.operation = operation
+        raise
+
+
+async def numpy_array_async(self: Tensor, /) -> numpy.ndarray[Any, Any]:
+    """Returns what numpy() returns, as a NumPy array of the tensor that cpu_async() returns.
 
     >>> import asyncio, lanewise as lw
     >>> asyncio.run(lw.arange(3).numpy_async())
     array([0, 1, 2], dtype=int32)
     """
-    if sys.platform == "emscripten" and backend_of(self._backend_name).is_gpu:
-        from lanewise.webgpu import browser
-
-        try:
-            host = await browser.fetch(self)
-        except LanewiseError as error:
-            error.operation = "numpy_async"
-            raise
-        array = numpy_array(host)
+    array = numpy_array(await _on_cpu(self, "numpy_async"))
+    if backend_of(self._backend_name).is_gpu:
         array.flags.writeable = False  # as with numpy(): nobody would see what is written
-        return array
-    return numpy_array(self)
+    return array
 
 
 def unread(error: BaseException) -> None:
@@ -340,6 +356,7 @@ METHODS: Final[dict[str, Any]] = {
     "_repr_mimebundle_": printing.tensor_bundle,
     "backend": property(backend),
     "backend_type": backend_type,
+    "cpu_async": cpu_async,
     "device": property(device),
     "numpy": numpy_array,
     "numpy_async": numpy_array_async,

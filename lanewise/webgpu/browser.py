@@ -3,7 +3,7 @@
 native/extension/recorder.c calls the player, whose work is done by player.js: one call of JavaScript for a batch. All
 JavaScript is reached through _script(), _call() and _wait(). WebGPU answers by promises. Python waits for them where
 the browser can suspend it (JavaScript Promise Integration, in code that runPythonAsync() runs); elsewhere, programs
-await: lw.init_backend("wgpu") and Tensor.numpy_async() are made for that.
+await: lw.init_backend("wgpu") and Tensor.cpu_async() are made for that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from pyodide.code import run_js
 from pyodide.ffi import JsException, can_run_sync, create_proxy, run_sync, to_js
 
-from lanewise import placement, selection
+from lanewise import placement
 from lanewise._ext import Tensor
 from lanewise.devices import LIMITS, DeviceInfo, Unsettled
 from lanewise.errors import DeviceError, OutOfMemoryError
@@ -184,7 +184,7 @@ class Player:
             _reads.append(_Read(self._page, _call(self._page, "start", number, offset, into.nbytes)))
             return
         if not can_wait():
-            raise DeviceError(f"{CANNOT_WAIT}; write `await tensor.numpy_async()`")
+            raise DeviceError(f"{CANNOT_WAIT}; write `await tensor.cpu_async()`")
         _call(self._page, "finish", _wait(_call(self._page, "start", number, offset, into.nbytes)), into)
 
     def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
@@ -241,12 +241,12 @@ async def fetch(tensor: Tensor) -> Tensor:
     is_aligned = tensor.is_contiguous and tensor.itemsize % 4 == 0
     source = tensor if is_aligned else tensor.copy()
     with _postponed() as reads:
-        host = placement.move(source, selection.open_backend("cpu"))
+        host = placement.place(source, "cpu")
     for read in reads:  # none if the tensor has no elements
         try:
             mapped = await _settled(read.promise)
         except DeviceError:
-            placement.move(source, selection.open_backend("cpu"))  # raises the loss with its cure, as any other read
+            placement.place(source, "cpu")  # raises the loss with its cure, as any other read
             raise
         _call(read.page, "finish", mapped, host)
     return host

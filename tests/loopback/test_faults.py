@@ -5,6 +5,7 @@ PROGRAM is a short program, of which each launch fails once, in each way in whic
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import pickle
@@ -248,6 +249,8 @@ READS: dict[str, Callable[[lw.Tensor], Any]] = {
     "contains": lambda x: 3.0 in x,
     "memoryview": lambda x: memoryview(x).tolist(),
     "numpy": lambda x: x.numpy().tolist(),
+    "numpy_async": lambda x: asyncio.run(x.T.numpy_async()).tolist(),
+    "cpu_async": lambda x: asyncio.run(x.cpu_async()).tolist(),
     "np.asarray": lambda x: np.asarray(x).tolist(),
     "np.array of a view": lambda x: np.array(x.T, dtype=np.float64).tolist(),
     "np.array of a list": lambda x: np.array([X, x]).tolist(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
 import re
@@ -27,6 +28,8 @@ READERS: dict[str, Callable[[lw.Tensor], Any]] = {
     "tobytes": lambda x: x.T.tobytes(),
     "contains": lambda x: (-3.0 in x, 99.0 in x),
     "asarray": lambda x: np.asarray(x).tolist(),
+    "cpu_async": lambda x: asyncio.run(x.cpu_async()).tolist(),
+    "numpy_async": lambda x: asyncio.run(x[::2].numpy_async()).tolist(),
     "numpy": lambda x: x[::2].numpy().tolist(),
     "memoryview": lambda x: memoryview(x).tolist(),
     "iteration": lambda x: [each.tolist() for each in x],

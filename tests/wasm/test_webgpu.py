@@ -154,7 +154,7 @@ def _check_awaited(found: Results) -> None:
     assert found["transposed"] == [[4.0 * row + column for row in range(3)] for column in range(4)]
     assert found["bool view"] == [[True, True], [True, True]]
     assert found["float16"] == [1.0, 2.0, 3.0]
-    assert (found["scalar"], found["empty"]) == (66.0, [])
+    assert (found["scalar"], found["empty"], found["on the CPU"]) == (66.0, [], [0, 1, 2])
     if found["numpy"]:
         assert found["numpy_async"] == [[0.0, 1.0, 2.0, 3.0], False]
         assert found["numpy_async on the CPU"] == [[0, 1, 2], True]
@@ -163,9 +163,9 @@ def _check_awaited(found: Results) -> None:
             assert found[name][0].startswith("numpy: NumPy is not installed")
     assert found["together"] == [[0.0, 1.0, 2.0, 3.0], [5.0, 6.0, 7.0, 8.0], [8.0, 9.0, 10.0, 11.0]]
     assert found["readbacks"] == 3
-    assert found["read"] == (
-        "DeviceError: tolist: wgpu failed: Python cannot wait for the GPU here; write `await tensor.numpy_async()`"
-    )
+    reason = "wgpu failed: Python cannot wait for the GPU here; write `await tensor.cpu_async()`"
+    assert found["read"] == f"DeviceError: tolist: {reason}"
+    assert found["shown"] == [f"Tensor(shape=(2,), dtype=float32, backend=wgpu; {reason})"] * 2
     assert (found["reset"], found["after reset"]) == ("wgpu", [2.0, 2.0, 2.0])
 
 
@@ -186,7 +186,8 @@ def test_a_lost_device_is_named_and_replaced_by_reset(lost: Results) -> None:
     cure = 'wgpu was lost: Device was destroyed; open it again with lw.reset("wgpu")'
     for name, operation in {"read": "tolist", "operation": "add", "upload": "to"}.items():
         assert found[name] == f"DeviceError: {operation}: {cure}"
-    assert found["numpy_async"] == f"DeviceError: numpy_async: {cure}"
+    for name in ("numpy_async", "cpu_async"):
+        assert found[name] == f"DeviceError: {name}: {cure}"
     assert found["cpu"] == [2.0, 2.0, 2.0]
     assert found["reset"] == "wgpu"
     assert found["old tensor"] == "DeviceError: tolist: wgpu was lost: Device was destroyed"

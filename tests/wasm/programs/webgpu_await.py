@@ -32,10 +32,8 @@ def plain(expression: str) -> str:
 
 
 async def fetched(tensor: lw.Tensor) -> Any:
-    """Does what numpy_async() does, in a Pyodide without NumPy."""
-    from lanewise.webgpu import browser
-
-    return (await browser.fetch(tensor)).tolist()
+    host = await tensor.cpu_async()
+    return host.tolist() if host.device == "cpu" else host.device
 
 
 async def numpy_async(tensor: lw.Tensor) -> list[Any]:
@@ -62,6 +60,7 @@ async def results() -> dict[str, Any]:
     found["float16"] = await fetched(x[0].astype(lw.float16)[1:])
     found["scalar"] = await fetched(lw.sum(x))
     found["empty"] = await fetched(x[:0])
+    found["on the CPU"] = await fetched(lw.arange(3))
     found["numpy_async"] = await numpy_async(x[0])
     found["numpy_async on the CPU"] = await numpy_async(lw.arange(3))
     readbacks = lw.memory_stats("wgpu")["readbacks"]
@@ -69,6 +68,7 @@ async def results() -> dict[str, Any]:
     found["readbacks"] = lw.memory_stats("wgpu")["readbacks"] - readbacks
     pyodide_js.globals["kept"] = x
     found["read"] = plain("kept[0].tolist()")
+    found["shown"] = [plain(f"{show}(kept[0, :2])") for show in ("repr", "str")]
     found["reset"] = (await lw.reset("wgpu")).value
     found["after reset"] = await fetched(lw.ones(3).to("wgpu") + 1)
     return found

@@ -33,6 +33,7 @@ async def destroyed() -> dict[str, Any]:
     provider._players[0]._page.device.destroy()
     return {
         "numpy_async": await said_async(x.numpy_async),
+        "cpu_async": await said_async(x.cpu_async),
         "read": said(x.tolist),
         "operation": said(lambda: x + x),
         "upload": said(lambda: lw.ones(3).to("wgpu")),
