@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -42,6 +43,7 @@ class Stage:
     seconds: float = 0.0
     passed: int = 0
     failed: int = 0
+    deselected: int = 0
     skipped: Counter[str] = field(default_factory=Counter)  # reason -> number of tests
 
 
@@ -59,7 +61,7 @@ class Runner:
 
     def command(self, stage: Stage, title: str, *words: str | Path) -> bool:
         """Runs one command, which passes if it exits with 0."""
-        status = self._run(stage, f"{stage.name}: {title}", words)
+        status = self._run(stage, f"{stage.name}: {title}", words)[0]
         stage.passed += not status
         stage.failed += bool(status)
         return not status
@@ -69,16 +71,18 @@ class Runner:
         report = REPORTS / f"{stage.name}.xml"
         report.unlink(missing_ok=True)
         words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", folder]
-        status = self._run(stage, stage.name, words)
+        status, output = self._run(stage, stage.name, words)
         before = stage.failed
+        last = output.rstrip().rpartition("\n")[2]  # 5 passed, 3 deselected in 0.1s
+        stage.deselected += sum(map(int, re.findall(r"(\d+) deselected", last)))
         if report.exists():
             _count(report, stage)
         if status and stage.failed == before:  # pytest crashed, or found no test
             stage.failed += 1
 
-    def _run(self, stage: Stage, title: str, words: Sequence[str | Path]) -> int:
-        """Runs a command and returns its exit status. Prints the output when the command has ended, so that the output
-        of stages that run side by side does not mix."""
+    def _run(self, stage: Stage, title: str, words: Sequence[str | Path]) -> tuple[int, str]:
+        """Runs a command and returns its exit status and output. Prints the output when the command has ended, so that
+        the output of stages that run side by side does not mix."""
         print(f"== {title} begins", flush=True)
         began = time.monotonic()
         done = subprocess.run(
@@ -92,8 +96,9 @@ class Runner:
         )
         stage.seconds += time.monotonic() - began
         end = f"FAILED with exit status {done.returncode}" if done.returncode else "done"
-        print(f"\n== {title}\n{done.stdout.decode(errors='replace')}== {title}: {end}\n", end="", flush=True)
-        return done.returncode
+        output = done.stdout.decode(errors="replace")
+        print(f"\n== {title}\n{output}== {title}: {end}\n", end="", flush=True)
+        return done.returncode, output
 
 
 def _count(report: Path, stage: Stage) -> None:
@@ -126,11 +131,12 @@ def lint(runner: Runner, stage: Stage) -> None:
     sources = [name for name in names if name.endswith((".c", ".h", ".cu"))]
     runner.command(stage, "ruff check", "ruff", "check")
     runner.command(stage, "ruff format", "ruff", "format", "--check")
-    if sources:
-        runner.command(stage, "clang-format", "clang-format", "--dry-run", "-Werror", *sources)
     runner.command(stage, "mypy", runner.python, "-m", "mypy")
     if names:
+        runner.command(stage, "clang-format", "clang-format", "--dry-run", "-Werror", *sources)
         runner.command(stage, "sources", runner.python, ROOT / "tests" / "style" / "check.py")
+    else:
+        stage.skipped["lint: clang-format and tests/style/check.py, because git does not list the files here"] += 1
 
 
 def folders() -> dict[str, Path]:
@@ -180,19 +186,22 @@ def matrix(runner: Runner, stage: Stage) -> None:
 
 
 def summary(stages: list[Stage], minutes: float, notes: Iterable[str]) -> int:
-    """Prints minutes and counts by stage, what was skipped and why, and the total on the last line. Returns the exit
-    status."""
+    """Prints minutes and counts by stage, what was skipped and why, the variables of the environment that change what
+    runs, and the total on the last line. Returns the exit status."""
     width = max(len(stage.name) for stage in stages)
-    print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped")
+    print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped  deselected")
     for stage in stages:
         skipped = sum(stage.skipped.values())
-        print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {stage.passed:6}  {stage.failed:6}  {skipped:7}")
+        counts = f"{stage.passed:6}  {stage.failed:6}  {skipped:7}  {stage.deselected:10}"
+        print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {counts}")
     print(f"{minutes:.1f} minutes in all")
     total = sum((stage.skipped for stage in stages), Counter[str]())
     for reason, count in total.most_common():
         print(f"skipped {count}: {reason}")
     for note in notes:
         print(note)
+    for name in sorted(name for name in os.environ if name.startswith("LANEWISE_")):
+        print(f"set in the environment: {name}={os.environ[name]}")
     if support.TABLE.exists():
         print(f"support matrix: {support.TABLE.relative_to(ROOT)}")
     failed = sum(stage.failed for stage in stages)

@@ -1,0 +1,38 @@
+"""Tests what the summary of tests/run.py says about tests that did not run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+import run
+
+
+def test_the_summary_says_what_did_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test_three.py").write_text("def test_a(): pass\ndef test_b(): pass\ndef test_c(): pass\n")
+    monkeypatch.setattr(run, "ROOT", tmp_path)  # where git lists no files
+    monkeypatch.setattr(run, "REPORTS", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k test_b")
+    monkeypatch.setenv("LANEWISE_REQUIRE", "scalar")
+    monkeypatch.setenv("LANEWISE_SWEEP_SHARE", "4")
+    runner = run.Runner(Path(sys.executable))
+    lint, three = run.Stage("lint"), run.Stage("three")
+    runner.pytest(three, tmp_path)
+    three.seconds = 0.0
+    titles: list[str] = []
+    monkeypatch.setattr(runner, "command", lambda stage, title, *words: titles.append(title))
+    run.lint(runner, lint)
+    assert run.summary([lint, three], 0.0, ["a note"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line.split() for line in lines if line.startswith("three ")) == ["three", "0.00", "1", "0", "0", "2"]
+    assert "set in the environment: LANEWISE_REQUIRE=scalar" in lines
+    assert "set in the environment: LANEWISE_SWEEP_SHARE=4" in lines
+    (left,) = (line for line in lines if line.startswith("skipped 1: lint: "))
+    assert "clang-format" in left and "tests/style/check.py" in left and titles == ["ruff check", "ruff format", "mypy"]
