@@ -90,8 +90,7 @@ def compose(key: bytes) -> shaders.Shader:
             stored.append((_converted(name, function.result, ITEM[flags & 15]), flags & 15))
     lines.append(f"return Results({', '.join(value for value, _ in stored)});")
     text = _module(buffers, lines, [size for _, size in stored])
-    names = "".join(shaders.declared(text))
-    return shaders.Shader(f"a chain of {len(values)} kernels", names + text, len(buffers), len(stored))
+    return shaders.Shader(f"a chain of {len(values)} kernels", shaders.assembled(text), len(buffers), len(stored))
 
 
 def _strided(buffers: list[_Buffer], extents: list[str]) -> list[str]:

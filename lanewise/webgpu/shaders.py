@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Final
 from lanewise import _ext
 from lanewise.errors import LibraryError
 
-__all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "declared", "function", "kernel_names", "load"]
+__all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "assembled", "function", "kernel_names", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
@@ -53,8 +52,7 @@ def load(index: int) -> Shader:
     facts, _ = modules[index]
     _, shared = modules[facts.get("like", index)]
     text = shared.replace("lw_$", f"lw_{facts['kernel']}")
-    source = "".join((*declared(text), text))
-    return Shader(facts["kernel"], source, facts["inputs"], 1 + bool(facts["scratch_bytes"]))
+    return Shader(facts["kernel"], assembled(text), facts["inputs"], 1 + bool(facts["scratch_bytes"]))
 
 
 def function(index: int) -> Function:
@@ -68,8 +66,9 @@ def function(index: int) -> Function:
     return Function(name, types, result.strip(), facts["inputs"], tuple(facts.get("parameters", ())))
 
 
-def declared(text: str) -> Iterable[str]:
-    """Returns the declarations that a text uses, directly or not, in the order of their names."""
+def assembled(text: str) -> str:
+    """Returns a module: the declarations that a text uses, directly or not, in the order of their names, and the text.
+    If lw_rounded is among them, the entry points set lw_hidden (webgpu/math/pair.wgsl)."""
     declarations, _ = _read(FILE)
     used: dict[str, None] = {}
     queue = [text]
@@ -78,7 +77,9 @@ def declared(text: str) -> Iterable[str]:
             if name in declarations and name not in used:
                 used[name] = None
                 queue.append(declarations[name])
-    return [declarations[name] for name in sorted(used)]
+    if "lw_rounded" in used:
+        text = text.replace("groups: vec3<u32>) {", "groups: vec3<u32>) {\nlw_hidden = (lw.count >> 31u) & groups.x;")
+    return "".join((*(declarations[name] for name in sorted(used)), text))
 
 
 def kernel_names() -> set[str]:

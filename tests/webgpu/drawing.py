@@ -43,7 +43,10 @@ SLOPES = {"sin": 1.0, "cos": 1.0, "tanh": 1.0, "atan": 1.0, "sigmoid": 0.25, "so
 FORMS = {"arithmetic": 6, "unary": 3, "number": 4, "compare": 2, "where": 2, "clip": 1, "bits": 2}
 OPERATORS = {"add": "+=", "subtract": "-=", "multiply": "*=", "bitwise_and": "&=", "bitwise_or": "|=",
              "bitwise_xor": "^="}  # fmt: skip
+RELATED = ("s", "s", "(s - s)", "(-s)", "lw.abs(s)", '(i - i).astype("float32")', '(i - i).astype("float32")')
 CONTRACTS = {each.operation: each for each in load_contracts(Path(__file__).resolve().parents[2] / "contracts")}
+ELEMENTWISE = [each for each in CONTRACTS.values() if each.kind.name == "elementwise"]
+FUNCTIONS = [each for each in ELEMENTWISE if "float32" in {kernel.dtype for kernel in each.kernels}]
 
 
 @dataclass
@@ -118,8 +121,8 @@ def draw(seed: int, environment: dict[str, Any], length: int = 60) -> list[str]:
     drawing = Drawing(choice, choice.choices(SHAPES, WEIGHTS)[0], namespace=dict(environment))
     for _ in range(3):
         create(drawing)
-    kinds = (compute, burst, write, view, reduce, gather, join, approximate, products, read, delete, create)
-    weights = (10, 3, 14, 4, 1.5, 1, 1, 3, 1, 1.5, 3, 1)
+    kinds = (compute, burst, write, view, reduce, gather, join, approximate, related, products, read, delete, create)
+    weights = (10, 3, 14, 4, 1.5, 1, 1, 3, 4, 1, 1.5, 3, 1)
     while len(drawing.statements) < length:
         choice.choices(kinds, weights)[0](drawing)
         while len(drawing.names) > 12:
@@ -171,9 +174,7 @@ def expression(drawing: Drawing) -> tuple[str, float, list[str]] | None:
     if not drawing.is_exact(x):
         return inexact(drawing, x)
     kind = drawing.value(x).dtype.kind
-    form = choice.choices(["arithmetic", "unary", "number", "compare", "where", "clip", "bits"], [6, 3, 4, 2, 2, 1, 2])[
-        0
-    ]
+    form = choice.choices(list(FORMS), list(FORMS.values()))[0]
     if form == "unary":
         operation = choice.choice(UNARY)
         if operation == "astype":
@@ -254,13 +255,10 @@ def function(drawing: Drawing, operation: str, x: str) -> tuple[str, float, list
     return f"lw.{operation}({x})", error, [x]
 
 
-def tolerance(operation: str, size: float, magnitude: float = 0) -> float:
+def tolerance(operation: str, size: float) -> float:
     """Returns how far the results of two devices may be apart that are not larger than `size`."""
     bounds = (CONTRACTS[operation].tolerance.bound, CONTRACTS[operation].tolerance.of("wgpu"))
-    return sum(
-        each.ulp * UNIT * size + each.absolute + each.relative * size + each.magnitude * (magnitude or size)
-        for each in bounds
-    )
+    return sum((each.ulp * UNIT + each.relative + each.magnitude) * size + each.absolute for each in bounds)
 
 
 def approximate(drawing: Drawing) -> None:
@@ -276,6 +274,21 @@ def approximate(drawing: Drawing) -> None:
         return
     text, error, _ = function(drawing, drawing.random.choice(list(SLOPES)), x)
     drawing.bind(text, Memory(error))
+
+
+def related(drawing: Drawing) -> None:
+    """A chain of functions of the same special numbers, what follows from them, constants, and each other's results."""
+    choice, results = drawing.random, list[str]()
+    drawing.run(f"s = specials({choice.randrange(1000)}, {drawing.shape})")
+    drawing.run(f'i = data({choice.randrange(1000)}, {drawing.shape}, "int32")')
+    often, argument = choice.choice(FUNCTIONS), choice.choice(RELATED)
+    for name in ("r1", "r2", "r3", "r4")[: choice.randrange(2, 5)]:
+        function = often if choice.random() < 0.7 else choice.choice(FUNCTIONS)
+        arguments = choice.choices([*RELATED, *results, *[argument] * 9], k=len(function.inputs))
+        if drawing.run(f"{name} = lw.{function.operation}({', '.join(arguments)})"):
+            results.append(name)
+    for name in results:
+        drawing.run(f"check({name}, inf)")  # with any error, but as unfused
 
 
 def burst(drawing: Drawing) -> None:
@@ -348,8 +361,7 @@ def write(drawing: Drawing) -> None:
     if x is None:
         return
     whole = drawing.value(x)
-    index = part(drawing, whole.shape)
-    target = f"{x}[{index}]"
+    target = f"{x}[{part(drawing, whole.shape)}]"
     form = choice.choice(["out", "out", "operator", "operator", "set", "number", "gathered"])
     error = 0.0
     if form == "number":
@@ -394,13 +406,12 @@ def fitting_target(drawing: Drawing, text: str) -> str | None:
         result = eval(text, drawing.namespace)
     except (lw.LanewiseError, ValueError):
         return None
-    x = drawing.pick(
-        lambda name: (
-            drawing.value(name).dtype == result.dtype
-            and result.ndim <= drawing.value(name).ndim
-            and result.shape == drawing.value(name).shape[drawing.value(name).ndim - result.ndim :]
-        )
-    )
+
+    def fits(name: str) -> bool:
+        value = drawing.value(name)
+        return value.dtype == result.dtype and value.shape[max(value.ndim - result.ndim, 0) :] == result.shape
+
+    x = drawing.pick(fits)
     if x is None:
         return None
     whole = drawing.value(x)
@@ -436,11 +447,9 @@ def gather(drawing: Drawing) -> None:
     extent = drawing.value(x).shape[axis]
     rows = [choice.randrange(-extent, extent) for _ in range(choice.randrange(1, 6))]
     index = f'lw.asarray({rows}, dtype="int32")'
-    text = choice.choice(
-        [f"lw.take({x}, {index}, axis={axis})", f"lw.sort({x}, axis={axis})", f"lw.roll({x}, 2, {axis})"]
-    )
+    text = choice.choice([f"take({x}, {index}, axis={axis})", f"sort({x}, axis={axis})", f"roll({x}, 2, {axis})"])
     if drawing.is_exact(x) or "sort" not in text:
-        drawing.bind(text, Memory(drawing.names[x].error))
+        drawing.bind(f"lw.{text}", Memory(drawing.names[x].error))
 
 
 def join(drawing: Drawing) -> None:
@@ -450,26 +459,20 @@ def join(drawing: Drawing) -> None:
     like = drawing.value(x)
     y = drawing.pick(lambda name: drawing.value(name).shape == like.shape and drawing.value(name).dtype == like.dtype)
     error = max(drawing.names[x].error, drawing.names[y].error)
-    if drawing.random.random() < 0.5:
-        drawing.bind(f"lw.concat([{x}, {y}, {x}], axis={drawing.random.randrange(like.ndim)})", Memory(error))
-    else:
-        drawing.bind(f"lw.stack([{x}, {y}])", Memory(error))
+    axis = drawing.random.randrange(like.ndim)
+    text = drawing.random.choice([f"concat([{x}, {y}, {x}], axis={axis})", f"stack([{x}, {y}])"])
+    drawing.bind(f"lw.{text}", Memory(error))
 
 
 def products(drawing: Drawing) -> None:
-    def fits(name: str) -> bool:
-        value = drawing.value(name)
-        return value.ndim >= 1 and value.size < 20_000 and value.dtype in (np.int32, np.float32)
+    def fits(name: str, like: str | None = None) -> bool:
+        value, other = drawing.value(name), drawing.value(like or name)
+        if value.dtype not in (np.int32, np.float32) or value.dtype != other.dtype or not drawing.is_tame(name):
+            return False
+        return value.shape[-1:] == other.shape[-1:] != () and value.shape[-1] <= PRODUCTS and value.size < 20_000
 
-    x = drawing.pick(lambda name: fits(name) and drawing.is_tame(name) and drawing.value(name).shape[-1] <= PRODUCTS)
-    y = x and drawing.pick(
-        lambda name: (
-            fits(name)
-            and drawing.value(name).dtype == drawing.value(x).dtype
-            and drawing.is_tame(name)
-            and drawing.value(name).shape[-1] == drawing.value(x).shape[-1]
-        )
-    )
+    x = drawing.pick(fits)
+    y = x and drawing.pick(lambda name: fits(name, x))
     if y is None:
         return
     several = drawing.value(x).ndim > 1 and drawing.value(y).ndim > 1
@@ -493,6 +496,5 @@ def read(drawing: Drawing) -> None:
 
 def delete(drawing: Drawing) -> None:
     if len(drawing.names) > 2:
-        name = drawing.random.choice(list(drawing.names)[:-1])
-        drawing.names.pop(name)
+        drawing.names.pop(name := drawing.random.choice(list(drawing.names)[:-1]))
         drawing.run(f"del {name}")

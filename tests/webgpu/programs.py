@@ -1,4 +1,4 @@
-"""Runs random programs on WebGPU and on the CPU, and compares what they read.
+"""Runs random programs on WebGPU, with and without LANEWISE_FUSE=0, and on the CPU, and compares what they read.
 
     python -m tests.webgpu.programs --seconds 300 [--seed N]
 
@@ -12,6 +12,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests/webgpu")]
 from drawing import draw  # noqa: E402
 
 import lanewise as lw  # noqa: E402
+from tests.bench.wgpu.work import without_chains  # noqa: E402
 
-RUNS = 3  # of each program on the GPU
+RUNS = 4  # of each program on the GPU: the first unfused
 SHRINKING = 120.0  # seconds, at most
 INTEGERS = (9, 9, 9, 2**31)  # int32 data are below one of these
 
@@ -49,6 +51,14 @@ def data(seed: int, shape: tuple[int, ...], dtype: str) -> lw.Tensor:
     return lw.asarray((random.integers(-20, 20, shape) / 4).astype(dtype))
 
 
+def specials(seed: int, shape: tuple[int, ...]) -> lw.Tensor:
+    """Returns a float32 tensor of numbers of every size, with zeros, infinities and NaN among them."""
+    random = np.random.default_rng(seed)
+    numbers = random.choice([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 3e38, 1e-30], shape)
+    ordinary = random.standard_normal(shape) * 10.0 ** random.integers(-3, 3, shape)
+    return lw.asarray(np.where(random.random(shape) < 0.8, ordinary, numbers).astype(np.float32))
+
+
 def environment(device: str, reads: Reads, library: Any = lw) -> dict[str, Any]:
     """Returns the names that statements use."""
 
@@ -57,7 +67,9 @@ def environment(device: str, reads: Reads, library: Any = lw) -> dict[str, Any]:
 
     return {
         "lw": library,
+        "inf": np.inf,
         "data": lambda seed, shape, dtype: data(seed, shape, dtype).to(device),
+        "specials": lambda seed, shape: specials(seed, shape).to(device),
         "check": check,
     }
 
@@ -78,27 +90,36 @@ def on_cpu(statements: Sequence[str]) -> tuple[list[str], Reads]:
 def complaint(statements: Sequence[str], library: Any = lw, runs: int = RUNS) -> str | None:
     """Returns what is wrong when statements run on the GPU, or None. Leaves out those that fail on the CPU."""
     done, expected = on_cpu(statements)
+    checks = [statement for statement in done if statement.startswith("check(")]
+    unfused: Reads = []
     for run in range(runs):
-        reads: Reads = []
+        reads: Reads = [] if run else unfused
         names = environment("wgpu", reads, library)
-        with lw.use_backend("wgpu"):
+        with lw.use_backend("wgpu"), nullcontext() if run else without_chains():
             for statement in done:
                 try:
                     exec(statement, names)
                 except Exception as error:
                     return f"run {run}: {statement}: {type(error).__name__}: {error}"
-        checks = [statement for statement in done if statement.startswith("check(")]
-        for statement, (x, error), (y, _) in zip(checks, expected, reads, strict=True):
-            if wrong := difference(x, y, error):
+            names.clear()
+        for statement, (x, error), (y, _), (z, _) in zip(checks, expected, unfused, reads, strict=True):
+            if wrong := difference(x, z, error):
                 return f"run {run}: {statement}: {wrong}"
+            if wrong := difference(y, z, None):
+                return f"run {run}: {statement}: fused is not as unfused: {wrong}"
     return None
 
 
-def difference(expected: np.ndarray, got: np.ndarray, error: float) -> str | None:
-    """Returns how a result differs from that of the CPU, or None if it is as near as it must be."""
+def difference(expected: np.ndarray, got: np.ndarray, error: float | None) -> str | None:
+    """Returns how a result differs from the expected one by more than an error, or None if it does not. Without an
+    error, signs of zeros have to be the same, too."""
     if (expected.shape, expected.dtype) != (got.shape, got.dtype):
         return f"expected {expected.dtype} {expected.shape}, got {got.dtype} {got.shape}"
+    if error == np.inf:
+        return None
     same = (expected == got) | ((expected != expected) & (got != got))
+    if error is None and expected.dtype.kind == "f":
+        same &= (np.signbit(expected) == np.signbit(got)) | (got != got)
     if error:
         with np.errstate(invalid="ignore"):
             same |= np.abs(expected.astype(np.float64) - got) <= error

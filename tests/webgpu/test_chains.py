@@ -28,8 +28,9 @@ COUNT = 4 * 256 + 3  # more than a workgroup computes; the last vector is not fu
 
 
 def bits(result: Any) -> list[bytes]:
-    results = result if isinstance(result, tuple) else (result,)
-    return [np.array(each).tobytes() for each in results]
+    """Returns the bits of one or more results. All NaN are the same."""
+    arrays = [np.array(each) for each in (result if isinstance(result, tuple) else (result,))]
+    return [np.nan_to_num(array, nan=np.nan, posinf=np.inf, neginf=-np.inf).tobytes() for array in arrays]
 
 
 def fused(action: Callable[[], Any], runs: int = 1) -> Any:
@@ -63,11 +64,13 @@ def random(dtype: str, seed: int, shape: tuple[int, ...] = (COUNT,)) -> np.ndarr
     return array
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and contract.operation != "copy")
+@pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and not contract.internal)
 def test_each_operation(gpu: Runner, contract: Contract) -> None:
-    """In a chain, each kernel stores the bits that it stores by itself."""
+    """In a chain, each kernel stores the bits that it stores by itself, also if a compiler knows that its operands are
+    the same, or knows the operands of another call."""
     function = getattr(lw, contract.operation)
     dtypes = sorted({kernel.dtype for kernel in contract.kernels if kernel.dtype in SPECIALS}) or ["float32", "bool"]
+    index = on_gpu(random("int32", 9))
     for dtype in dtypes:
         inputs = [on_gpu(random(each.dtype or dtype, seed)) for seed, each in enumerate(contract.inputs)]
 
@@ -75,7 +78,14 @@ def test_each_operation(gpu: Runner, contract: Contract) -> None:
             result = function(*inputs)
             return result, result != result
 
+        def related(inputs: list[lw.Tensor] = inputs) -> tuple[lw.Tensor, ...]:
+            zero = (index - index).astype("float32")
+            count = len(inputs)
+            return tuple(function(*operands) for operands in (inputs, [inputs[0]] * count, [zero] * count))
+
         fused(action)
+        if dtype == "float32":
+            fused(related)
 
 
 @pytest.mark.parametrize("before", SPECIALS)

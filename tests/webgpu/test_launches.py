@@ -82,6 +82,15 @@ def _modules() -> Any:
     return shaders._read(shaders.FILE)[1]
 
 
+def test_every_entry_point_sets_what_lw_rounded_adds() -> None:
+    """Otherwise a compiler would know that it is 0."""
+    sources = [shaders.load(index).source for index in _modules()]
+    rounding = [source for source in sources if "fn lw_rounded(" in source]
+    assert len(rounding) > 20
+    for source in rounding:
+        assert source.count("@compute") == source.count("lw_hidden = (lw.count >> 31u) & groups.x;")
+
+
 def test_every_field_of_a_layout(fake: FakePlayer) -> None:
     """A view of three dimensions, a number, and a row that is the same for all others."""
     x, first = fake.placed(np.zeros((5, 6, 7)))

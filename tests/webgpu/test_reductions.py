@@ -111,9 +111,9 @@ def test_sum_of_a_million_is_more_accurate_than_a_sequential_sum(gpu: Runner) ->
 
 @pytest.mark.parametrize("rows", [0xFFFF, 0x1_0000, 0x1_8001])
 def test_pairs_of_float32_for_any_number_of_rows(gpu: Runner, rows: int) -> None:
-    """The sums must be right whichever bits of the number of rows are set. lw_rounded, in webgpu/math/pair.wgsl, flips
-    the sign of an intermediate result if bit 31 of that number is set. Bit 31 is never set, but the compiler does not
-    know that, and so cannot simplify (a + b) - a to b."""
+    """The sums must be right whichever bits of the number of rows are set. lw_rounded, in webgpu/math/pair.wgsl, adds
+    to intermediate results if bit 31 of that number is set. Bit 31 is never set, but the compiler does not know that,
+    and so cannot simplify (a + b) - a to b."""
     x = np.random.default_rng(rows).uniform(-1, 1, (rows, 3)).astype(np.float32)
     exact = x.astype(np.float64).sum(1).astype(np.float32)
     np.testing.assert_array_equal(gpu.run("sum_compensated", x, axis=1), exact)

@@ -4,11 +4,16 @@ struct LwPair {
     low: f32,
 }
 
-// Returns x, but hides from the compiler how x was computed, because WGSL lets a compiler replace (a + b) - a with b.
-// lw.count is below 2^31, so the sign is never flipped, but the compiler does not know that.
+// Returns x, but hides from the compiler how x was computed, as WGSL lets a compiler replace (a + b) - a with b. It
+// adds a hidden 0 to the bits; an exclusive or would cancel in lw_rounded(lw_rounded(x)).
 fn lw_rounded(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ (lw.count & lw_SIGN_BIT));
+    return bitcast<f32>(bitcast<u32>(x) + lw_hidden);
 }
+
+// 0, because lw.count is below 2^31, but no compiler knows that. lanewise/webgpu/shaders.py lets entry points set it to
+// (lw.count >> 31u) & groups.x. With lw.count alone, lavapipe may know it: it compiles a module again for the values of
+// parameters if a branch depends on nothing else. The number of workgroups is not a parameter.
+var<private> lw_hidden: u32;
 
 // Returns a + b exactly. If the sum is infinite, the low part is 0. Source: Knuth, The Art of Computer Programming,
 // volume 2, 4.2.2, theorem B.
