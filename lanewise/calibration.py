@@ -154,11 +154,17 @@ def load() -> Calibration | None:
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         with suppress(RuntimeWarning):  # with -W error, the import must still succeed
-            warn(
-                f"lanewise: ignoring {path}, which is not a valid calibration ({str(reason)[:200]}); "
-                "lw.calibrate() replaces it, lw.reset_calibration() removes it"
-            )
+            warn(f"lanewise: ignoring {path}, which is not a valid calibration ({str(reason)[:200]}); {_cure(path)}")
         return None
+
+
+def _cure(path: Path) -> str:
+    """Returns what to do about an invalid file: forget() and save() replace anything but a folder, if they may."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        return "remove this folder"
+    if not os.access(path.parent, os.W_OK):
+        return "set LANEWISE_CACHE_DIR to a folder that you may write to"
+    return "lw.calibrate() replaces it, lw.reset_calibration() removes it"
 
 
 def warn(message: str) -> None:

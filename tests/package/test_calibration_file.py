@@ -195,24 +195,67 @@ def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
     assert len(str(caught[0].message)) < 500 and str(caught[0].message).isprintable()
 
 
+def fill(path: Path) -> None:
+    path.mkdir()
+    (path / "file").touch()
+
+
+# opening a FIFO would block
+NO_FILES = [Path.mkdir, fill, *([] if os.name == "nt" else [os.mkfifo, lambda path: path.symlink_to(path.parent)])]
+
+
+@pytest.mark.parametrize("make", NO_FILES)
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_the_warning_about_what_is_not_a_file_says_what_helps(folder, make, is_saved):
+    """If the warning recommends calls, both work; otherwise neither does."""
+    valid = calibration._parse(json.dumps(stored(folder)), "")
+    folder.mkdir(parents=True)
+    make(path := folder / calibration.NAME)
+    with pytest.warns(RuntimeWarning, match="expected a regular file") as caught:
+        assert calibration.load() is None
+    message, call = str(caught[0].message), (lambda: calibration.save(valid)) if is_saved else lw.reset_calibration
+    if message.endswith("; remove this folder"):
+        with pytest.raises((OSError, lw.BackendError)):
+            call()
+        assert path.is_dir()
+    else:
+        assert message.endswith("; lw.calibrate() replaces it, lw.reset_calibration() removes it")
+        call()
+        assert path.is_file() if is_saved else not os.path.lexists(path)
+
+
+def test_the_warning_where_nothing_can_be_written(folder, monkeypatch):
+    write(folder, "wrong")
+    monkeypatch.setattr(os, "access", lambda path, mode: path != folder)
+    with pytest.warns(RuntimeWarning, match="; set LANEWISE_CACHE_DIR to a folder that you may write to$"):
+        assert calibration.load() is None
+
+
+@pytest.mark.parametrize("value", ["maybe", "2", "-"])
+def test_wrong_texts_in_variables_of_gpus_stop_no_program_for_the_cpu(folder, value):
+    """Not even if the calibration has times of a GPU. Who asks for a GPU gets to know of them."""
+    write(folder, stored(folder, gpu=GPU))
+    variables = dict.fromkeys(("LANEWISE_FORCE_CPU", "LANEWISE_FUSE", "LANEWISE_WGPU_MEMORY"), value)
+    code = """
+import lanewise as lw
+big = lw.ones((1024, 1024))
+print((big @ big)[0, 0].item(), lw.best_available_backend().is_gpu, [each.reason for each in lw.backends()][:2])
+lw.init_backend("wgpu")
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
+    expected = f"LANEWISE_FORCE_CPU: expected 1 or 0, got {value!r}"
+    assert done.stdout.strip() == f"1024.0 False {[expected] * 2}", done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("lanewise.errors.BackendUnavailableError: init_backend: ") and expected in last
+
+
 @pytest.mark.parametrize("option", [(), ("-W", "error")])
 def test_an_invalid_file_does_not_fail_the_import(folder, option):
     write(folder, "wrong")
     done = subprocess.run([sys.executable, *option, "-c", SHOW], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == BEST, done.stderr
     assert done.stderr.count("ignoring") == (0 if option else 1)
-
-
-def test_only_a_regular_file_is_opened(folder):
-    path = folder / "calibration.json"
-    path.mkdir(parents=True)
-    with pytest.warns(RuntimeWarning, match="expected a regular file"):
-        assert calibration.load() is None
-    if hasattr(os, "mkfifo"):
-        path.rmdir()
-        os.mkfifo(path)  # opening it would block
-        with pytest.warns(RuntimeWarning, match="expected a regular file"):
-            assert calibration.load() is None
 
 
 @pytest.mark.parametrize(
