@@ -59,6 +59,6 @@ def signature(contracts: tuple[Contract, ...]) -> int:
 def _described(contracts: tuple[Contract, ...]) -> Iterator[str]:
     for contract in contracts:
         inputs = ",".join(each.dtype or "*" for each in contract.inputs)
-        parameters = ",".join(f"{each.name}:{each.type}" for each in contract.kernel_parameters)
+        parameters = ",".join(f"{each.name}:{each.type}{each.choices}" for each in contract.kernel_parameters)
         for kernel in contract.kernels:
             yield f"{kernel.name} {contract.kind.name} ({inputs}) ({parameters}) {kernel.result}"

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from generate import write
 from generator import docs, oracle, sources, table
 from generator.fields import ContractError
 from generator.load import load_contracts
+from generator.schema import Variants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -121,24 +123,38 @@ def test_a_declared_fallback_needs_no_shader(repository):
     assert generate(repository, "--out", repository / "build").returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "replacement", "differs"),
-    [
-        ("slope: {type: float", "slope: {type: int", True),
-        ("{float32: float32}", "{float32: bool}", True),
-        ('summary: "Each', 'summary: "Every', False),
-        ("default: 0.01", "default: 0.02", False),
-        ("aliases: []", "aliases: [slope]", False),
-    ],
-)
-def test_the_signature_depends_on_the_arguments_of_kernels(folder, text, replacement, differs):
-    path = folder / "slant.yaml"
-    contract = path.read_text(encoding="utf-8") + "aliases: []\n"
-    contract = contract.replace("default: 0.01", "default: 1") if "int" in replacement else contract
-    path.write_text(contract, encoding="utf-8")
-    before = table.signature(load_contracts(folder))
-    path.write_text(contract.replace(text, replacement), encoding="utf-8")
-    assert (table.signature(load_contracts(folder)) != before) == differs
+def test_the_signature_depends_on_what_kernels_are_called_with(folder):
+    """On each fact about each operation by itself, on their order, and on nothing else."""
+    (slant,) = load_contracts(folder)
+    (x,), (slope,) = slant.inputs, slant.parameters
+    differ = [
+        slant,
+        replace(slant, operation="tilt"),
+        replace(slant, kind=replace(slant.kind, name="rows")),
+        *(replace(slant, inputs=inputs) for inputs in ((), (x, x), (x, x, x))),
+        *(replace(slant, inputs=(replace(x, dtype=dtype),)) for dtype in ("bool", "int32", "float32")),
+        *(replace(slant, parameters=parameters) for parameters in ((), (slope, slope))),
+        replace(slant, parameters=(replace(slope, name="steepness"),)),
+        *(replace(slant, parameters=(replace(slope, type=name),)) for name in ("int", "bool")),
+        *(replace(slant, parameters=(replace(slope, choices=choices),)) for choices in (("a", "b"), ("b", "a"))),
+        *(replace(slant, variants=Variants("slope", stems)) for stems in (("slant", "tilt"), ("tilt", "slant"))),
+        *(replace(slant, dtypes={"float32": result}) for result in ("bool", "int32")),
+        *(replace(slant, dtypes={"int32": result}) for result in ("float32", "int32")),
+        replace(slant, dtypes={"float32": "float32", "int32": "int32"}),
+        replace(slant, moves=True),
+    ]
+    same = [
+        replace(slant, summary="another", aliases=("tilt",), tolerance=None, has_out=False, flops=7),
+        replace(slant, inputs=(replace(x, name="y", doc="another"),)),
+        replace(slant, parameters=(replace(slope, default=0.5, doc="another", positional=True),)),
+        replace(slant, parameters=(slope, replace(slope, host=True))),  # kernels do not receive it
+    ]
+    steep = replace(slant, operation="steep")
+    for others in ((), (steep,)):
+        signatures = [table.signature((*others, each)) for each in (*differ, *same)]
+        assert len(set(signatures)) == len(differ)
+        assert {signatures[0]} == set(signatures[len(differ) :])
+    assert table.signature((slant, steep)) != table.signature((steep, slant))
 
 
 def test_signatures_are_valid_python():
