@@ -1,8 +1,8 @@
-"""The kernel libraries in this package, as listed by the build's manifest.
+"""The kernel libraries in this package and the file of WebGPU's shaders, as listed by the build's manifest.
 
 A file is compared with the manifest before it is opened: opening a truncated library can end the process with SIGBUS,
 and a library of another version has a different table of functions. registry.py and cffi.py get the path of a library
-from checked_path().
+from checked_path(); the provider of WebGPU asks for damage() to the shaders.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from lanewise import _ext
 from lanewise.errors import LibraryError
 
-__all__ = ["DIRECTORY", "Library", "checked_path", "find", "left_out"]
+__all__ = ["DIRECTORY", "Library", "checked_path", "damage", "find", "left_out"]
 
 DIRECTORY: Final = Path(__file__).parent / "_lib"
 
@@ -73,6 +73,15 @@ def checked_path(name: str) -> Path:
     if sys.platform != "emscripten" and _sha256(content) != library.sha256:
         raise LibraryError(f"the content is not what the build made (SHA-256 differs); {_CURE}", operation=str(path))
     return path
+
+
+def damage(name: str) -> str:
+    """Returns why checked_path() raises an error, "" if it does not."""
+    try:
+        checked_path(name)
+    except LibraryError as error:
+        return str(error)
+    return ""
 
 
 def _sha256(content: bytes) -> str:

@@ -278,11 +278,7 @@ def damage(backend: Backend) -> str:
     """Returns what is wrong with a backend's library, "" if nothing is or if this machine cannot run the backend."""
     if missing(backend) or backend in _opened or not isinstance(_providers[backend], CpuLibrary):
         return ""
-    try:
-        libraries.checked_path(backend.value)
-    except LibraryError as error:
-        return str(error)
-    return ""
+    return libraries.damage(backend.value)
 
 
 def refusal(backend: Backend) -> str:

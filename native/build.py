@@ -187,19 +187,19 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and for each library that was
-    not built, the reason."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library or reads the shaders, and for
+    each library that was not built, the reason."""
+    rows = {isa.name: (libraries[isa.name], isa.cpu_features, isa.base) for isa in target.isas if isa.name in libraries}
+    rows["wgpu"] = (GENERATED / "lanewise" / "_lib" / "shaders.wgsl", (), "")
     entries = {}
-    for isa in target.isas:
-        if isa.name in left_out:
-            continue
-        content = libraries[isa.name].read_bytes()
-        entries[isa.name] = {
-            "file": libraries[isa.name].name,
+    for name, (path, features, base) in rows.items():
+        content = path.read_bytes()
+        entries[name] = {
+            "file": path.name,
             "size": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
-            "cpu_features": list(isa.cpu_features),
-            "base": isa.base,
+            "cpu_features": features,
+            "base": base,
         }
     abi = _literal(ROOT / "core" / "include" / "lanewise.h", "LW_ABI_VERSION")
     return {

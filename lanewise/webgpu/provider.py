@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lanewise import _ext, registry, tiles
+from lanewise import _ext, libraries, registry, tiles
 from lanewise.backend import Backend, place_of
 from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
@@ -30,7 +30,9 @@ _players: dict[int, Any] = {}  # those of the devices in use, by the numbers of 
 
 
 def missing() -> str:
-    """Returns why this machine has no adapter, "" if it has one."""
+    """Returns why this machine has no adapter or no shaders, "" if it has both."""
+    if reason := libraries.damage(Backend.WGPU):
+        return reason
     if sys.platform == "emscripten":
         from lanewise.webgpu import browser
 

@@ -9,12 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from lanewise import _ext
-from lanewise.errors import LibraryError
+from lanewise import _ext, libraries
 
 __all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "assembled", "function", "kernel_names", "load"]
 
-FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
+FILE: Final = libraries.DIRECTORY / "shaders.wgsl"  # the provider has checked it
 
 # lw_entry of recorder.h
 ENTRIES: Final = (
@@ -47,7 +46,7 @@ class Function:
 
 
 def load(index: int) -> Shader:
-    """Returns the module of the kernel with this index in the table of kernels. Raises LibraryError without a file."""
+    """Returns the module of the kernel with this index in the table of kernels."""
     _, modules = _read(FILE)
     facts, _ = modules[index]
     _, shared = modules[facts.get("like", index)]
@@ -92,12 +91,8 @@ def _read(file: Path) -> tuple[dict[str, str], dict[int, tuple[dict[str, Any], s
     """Returns the declarations that modules share, by name, and for each kernel its metadata and the text of its
     module without these declarations, "" if it is like that of another kernel. Each part of the file starts with its
     metadata, in a comment, and has no other comments."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise LibraryError(f"{file}: cannot be read: {error}; reinstall lanewise") from None
     declarations, modules = {}, {}
-    for part in text.split("//")[1:]:
+    for part in file.read_text(encoding="utf-8").split("//")[1:]:
         line, _, source = part.partition("\n")
         facts = json.loads(line)
         if "declares" in facts:

@@ -76,11 +76,11 @@ def test_instructions_that_the_compiler_lacks_are_left_out_with_a_reason(
     reason = "emcc 1 does not support its instructions"
     assert manifest["left_out"] == {"relaxed_simd": reason}
     assert f"wasm32-pyodide: no library for relaxed_simd: {reason}\n" in capsys.readouterr().out
-    assert list(manifest["libraries"]) == ["scalar", "simd128"]
+    assert list(manifest["libraries"]) == ["scalar", "simd128", "wgpu"]
     assert "_lib/kernels_relaxed_simd.wasm" not in files
     # the compiler is not asked about a library that --only leaves out
     manifest = json.loads(build.binaries_of(PYODIDE, EMCC, ["scalar"])["_lib/manifest.json"].read_text())
-    assert list(manifest["libraries"]) == ["scalar"]
+    assert list(manifest["libraries"]) == ["scalar", "wgpu"]
     assert set(manifest["left_out"].values()) == {"the build left it out because of --only"}
     assert "relaxed_simd" not in capsys.readouterr().out
 

@@ -127,6 +127,25 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
     assert done.stdout.count(f"{path}: ") == 3 and done.stdout.count("reinstall lanewise") == 3
 
 
+@pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink, lambda path: path.write_bytes(b"")])
+def test_damaged_shaders_fail_when_webgpu_is_asked_for(package, damage):
+    """They are no reason for a CPU program to fail, and AUTO leaves WebGPU out."""
+    path = library(package, "wgpu")
+    damage(path)
+    code = """
+import lanewise as lw
+print(lw.ones(2).tolist(), lw.init_backend("auto").is_gpu, [info.reason for info in lw.backends()][1])
+lw.ones(2).to("wgpu")
+"""
+    done = run(package, code)
+    assert done.stdout.startswith(f"[1.0, 1.0] False {path}: ") and "reinstall lanewise" in done.stdout, done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(
+        "lanewise.errors.BackendUnavailableError: to: expected a backend of this machine, got wgpu: "
+    )
+    assert f"{path}: " in last and "reinstall lanewise" in last
+
+
 def test_a_library_in_place_of_another(package):
     """The manifest gives scalar another library's file and hash. Only the name in the loaded library reveals that."""
     if DEFAULT == "scalar":

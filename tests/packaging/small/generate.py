@@ -10,6 +10,7 @@ FILES = {
     "lanewise_shaders.c": "int lw_shader_count = 0;\n",
     "kernels.c": '#include "kernel.h"\n',
     "lanewise/_lib/operations.json": "{}\n",
+    "lanewise/_lib/shaders.wgsl": "fn f() {}\n",
 }
 for name, text in FILES.items():
     path = out / name
