@@ -20,7 +20,7 @@ from lanewise.devices import DeviceInfo, Unsettled
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, DeviceError, LibraryError, named
 
 __all__ = [
-    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "is_open", "is_pending",
+    "Provider", "cpu_features", "devices", "ensure_open", "gpu_exclusion", "hidden_features", "is_open", "is_pending",
     "missing", "named_in_errors", "open_numbers", "opens", "prepare", "refusal", "register", "reopen",
     "switch",
 ]  # fmt: skip
@@ -110,13 +110,17 @@ def switch(variable: str, *, default: bool) -> bool:
     if value in ("1", "true", "yes", "on"):
         return True
     if value:
-        raise ArgumentError(f"{variable}: expected 1 or 0, got {value!r:.60}")
+        raise ArgumentError(f"expected 1 or 0, got {value!r:.60}", operation=variable)
     return default
 
 
-def force_cpu() -> bool:
-    """Whether LANEWISE_FORCE_CPU excludes GPUs."""
-    return switch("LANEWISE_FORCE_CPU", default=False)
+def gpu_exclusion() -> str:
+    """Returns why LANEWISE_FORCE_CPU excludes GPUs, "" if it does not. A text that it cannot have excludes them too, so
+    that only a program that asks for a GPU gets to know of it."""
+    try:
+        return "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if switch("LANEWISE_FORCE_CPU", default=False) else ""
+    except ArgumentError as error:
+        return str(error)
 
 
 class CpuLibrary:
@@ -242,8 +246,7 @@ def missing(backend: Backend) -> str:
     Unsettled."""
     with _lock:
         if backend not in _missing:
-            excluded = backend.is_gpu and force_cpu()
-            reason = "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if excluded else _providers[backend].missing()
+            reason = (gpu_exclusion() if backend.is_gpu else "") or _providers[backend].missing()
             if isinstance(reason, Unsettled):
                 return reason
             _missing[backend] = reason
@@ -254,7 +257,7 @@ def is_pending(backend: Backend) -> bool:
     """Whether prepare() has to be awaited before a backend can be opened: WebGPU where Python cannot wait for the
     browser. Does not load drivers."""
     provider = _providers[backend]
-    return isinstance(provider, Deferred) and not force_cpu() and provider.is_pending()
+    return isinstance(provider, Deferred) and not gpu_exclusion() and provider.is_pending()
 
 
 async def prepare(backend: Backend, *, opening: bool) -> None:

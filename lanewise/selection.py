@@ -90,7 +90,7 @@ def gpu_times_in_use() -> GpuTimes | None:
     """Returns the times by which AUTO moves calls to a GPU, None if it does not: without lw.calibrate(), or if the user
     has chosen another backend than calibrate(), or an order in which the GPU does not come first."""
     times = _calibration.gpu if _calibration else None
-    if not _calibration or not times or _is_named or registry.force_cpu() or _default is not _calibration.backend:
+    if not _calibration or not times or _is_named or registry.gpu_exclusion() or _default is not _calibration.backend:
         return None
     return times if _rank(times.backend) < _rank(_default) else None
 

@@ -61,7 +61,6 @@ def test_force_cpu():
     done = python(code, LANEWISE_FORCE_CPU="1")
     assert done.stdout.count("LANEWISE_FORCE_CPU keeps GPUs out") == 2
     assert "LANEWISE_FORCE_CPU keeps" not in python(code, LANEWISE_FORCE_CPU="0").stdout
-    assert "expected 1 or 0, got 'maybe'" in python(code, LANEWISE_FORCE_CPU="maybe").stderr
 
 
 @pytest.mark.skipif(len(HOSTS) == 1, reason="this machine has no instruction set to hide")
