@@ -30,6 +30,7 @@ from native import binaries, compiler, steps  # noqa: E402
 from native.compiler import Compiler  # noqa: E402
 from native.errors import BuildError  # noqa: E402
 from native.targets import TARGETS, Target, host  # noqa: E402
+from wasm import optimize  # noqa: E402
 
 if TYPE_CHECKING:
     from native.hook import LanewiseBuildHook
@@ -80,10 +81,16 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
             left_out[isa.name] = unknown
             print(f"{target.name}: no library for {isa.name}: {unknown}")
     isas = [isa for isa in target.isas if isa.name not in left_out]
-    libraries = {isa.name: folder / target.library(isa) for isa in isas}
-    extension = folder / target.extension
+    is_optimized = target.binary_format == "wasm" and using.family == "zig"
+    linked = folder / "linked" if is_optimized else folder
+    libraries = {isa.name: linked / target.library(isa) for isa in isas}
+    extension = linked / target.extension
     made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
     made += steps.run([_extension(target, using, folder, extension)])
+    if is_optimized:
+        made += steps.run(_optimized(target, folder, libraries, extension))
+        libraries = {name: folder / path.name for name, path in libraries.items()}
+        extension = folder / extension.name
     if not made:
         print(f"{target.name}: nothing changed")
     manifest = folder / "manifest.json"
@@ -174,6 +181,19 @@ def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> s
         objects.append(folder / "objects" / "python3.lib")
     command = using.extension(target, objects, output)
     return steps.Step(output, command, tuple(objects), using.version, binaries.check_extension)
+
+
+def _optimized(target: Target, folder: Path, libraries: dict[str, Path], extension: Path) -> list[steps.Step]:
+    """Returns the steps that write a smaller version of each WebAssembly module into the folder."""
+    program = optimize.fetch()
+    modules = [(isa, libraries[isa.name], binaries.check_kernels) for isa in target.isas if isa.name in libraries]
+    modules.append((target.isas[0], extension, binaries.check_extension))
+    made = []
+    for isa, module, check in modules:
+        output = folder / module.name
+        command = optimize.command(program, isa, module, output)
+        made.append(steps.Step(output, command, (module,), optimize.TOOL, check))
+    return made
 
 
 def _write_python_definition(path: Path) -> None:

@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from native import build, compiler
 from native.errors import BuildError
 from native.targets import TARGETS, Target
-from wasm import compress
+from wasm import compress, optimize
 from wasm.comments import javascript_without_comments, without_comments
 
 __all__ = ["LanewiseBuildHook"]
@@ -54,7 +54,9 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Returns the build dependencies that pip installs in addition to build-system.requires."""
-        return [compress.DEPENDENCY] if self._target.binary_format == "wasm" else []
+        if self._target.binary_format != "wasm":
+            return []
+        return [compress.DEPENDENCY, *([optimize.DEPENDENCY] if self._compiler.family == "zig" else [])]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         _refuse_interpreters()

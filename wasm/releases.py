@@ -190,8 +190,8 @@ def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple
 def _from_packages(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
     """Yields the name and content of each file of the release, from packages of npm and PyPI."""
     archive = distribution.archive
-    with tarfile.open(_download(["npm", "pack", "--silent", archive.requirement], archive, workplace)) as unpacked:
-        core = {name: _member(unpacked, f"package/{name}") for name in distribution.core}
+    with tarfile.open(download(["npm", "pack", "--silent", archive.requirement], archive, workplace)) as unpacked:
+        core = {name: member(unpacked, f"package/{name}") for name in distribution.core}
     for name, sha256 in distribution.core.items():
         _check(f"{archive.requirement}: {name}", core[name], sha256)
     yield from core.items()
@@ -199,14 +199,15 @@ def _from_packages(distribution: Distribution, workplace: Path) -> Iterator[tupl
     if source is None:
         return
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
-    with zipfile.ZipFile(_download([*command, source.requirement], source, workplace)) as unzipped:
+    with zipfile.ZipFile(download([*command, source.requirement], source, workplace)) as unzipped:
         for name, sha256 in _locked(distribution, core[LOCK]):
             data = unzipped.read(f"{distribution.wheel_folder}/{name}")
             _check(f"{source.requirement}: {name}", data, sha256)
             yield name, data
 
 
-def _member(archive: tarfile.TarFile, name: str) -> bytes:
+def member(archive: tarfile.TarFile, name: str) -> bytes:
+    """Returns the content of a file in an archive."""
     try:
         file = archive.extractfile(name)
     except KeyError:
@@ -226,7 +227,7 @@ def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
     """Adds wheels from PyPI. They may require another version of Python than runs here, because they run in Pyodide."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
-        shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)
+        shutil.copy(download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)
 
 
 def _get(url: str, sha256: str) -> bytes:
@@ -239,7 +240,7 @@ def _get(url: str, sha256: str) -> bytes:
     return data
 
 
-def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
+def download(command: list[str], archive: Archive, workplace: Path) -> Path:
     """Runs npm or pip in an empty folder and checks the hash of the one file that it writes."""
     folder = Path(tempfile.mkdtemp(dir=workplace))
     program = shutil.which(command[0])

@@ -34,7 +34,7 @@ def distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> releases.Di
     for name, data in (FILES | {"numpy.whl": WHEEL}).items():
         (release / name).write_bytes(data)
     monkeypatch.setattr(releases, "RELEASE", tmp_path.as_uri() + "/v{version}/")
-    monkeypatch.setattr(releases, "_download", no_package)
+    monkeypatch.setattr(releases, "download", no_package)
     core = {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()}
     found = releases.Distribution("1", core, releases.Archive("pyodide@1", ""), ("numpy",))
     monkeypatch.setitem(releases.DISTRIBUTIONS, "1", found)
