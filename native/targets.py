@@ -87,11 +87,12 @@ _WASM32 = (
     ),
 )
 
-# The platform tags of Pyodide 0.27 to 314, some under a new and an old name, in the order of auditwheel-emscripten.
+# The platform tags of Pyodide 0.27 to 315, some under a new and an old name, in the order of auditwheel-emscripten.
 _PYODIDE = ".".join(
-    (
-        *("pyemscripten_2024_0_wasm32", "pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"),
-        *("pyodide_2024_0_wasm32", "pyodide_2025_0_wasm32"),
+    f"{tag}_wasm32"
+    for tag in (
+        *("pyemscripten_2024_0", "pyemscripten_2025_0", "pyemscripten_2026_0", "pyemscripten_2026_5"),
+        *("pyodide_2024_0", "pyodide_2025_0"),
     )
 )
 

@@ -32,7 +32,7 @@ from commands import SiteError, announce, output_of, run  # noqa: E402
 REQUIREMENTS = HERE / "requirements.txt"
 ENVIRONMENT = ROOT / ".cache" / "site-venv"
 DIST = HERE / "dist"
-WHEEL_TAG = "pyodide_2024_0"  # the ABI of Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
+LAB_TAG = "pyodide_2024_0"  # the ABI of the lab's Pyodide 0.27; JupyterLite's kernel 0.6 accepts wheels of one tag only
 MAX_SITE_BYTES = 60 << 20  # a visitor downloads about half of the site
 DEFAULT_EPOCH = 1767225600  # 2026-01-01, the time of the site's files outside of a git checkout
 
@@ -108,7 +108,8 @@ def _build(output: Path, workplace: Path, pyodide: str | None, support: Path | N
         announce(f"downloading {distribution.LOCK} of {pyodide}")
         distribution.write_lock_for_url(folder, pyodide)  # first, so that a wrong URL is reported at once
     python = prepare()
-    wheel = build_wheel(output / "wheels", python if isolated else None, time)
+    wheel = build_wheel(output / "wheels", python if isolated else None, time)  # installs in every Pyodide
+    lab_wheel = build_wheel(workplace / "wheels", python if isolated else None, time, "--tag", LAB_TAG)
     if pyodide is None:
         announce(f"fetching Pyodide {distribution.VERSION}")
         distribution.copy_release(folder, wheel, f"../wheels/{wheel.name}")
@@ -121,16 +122,20 @@ def _build(output: Path, workplace: Path, pyodide: str | None, support: Path | N
     }
     (output / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (workplace / "lite").mkdir()
-    notebooks_app.build(output / "lite", workplace / "lite", python, wheel, pyodide, time)
+    notebooks_app.build(output / "lite", workplace / "lite", python, wheel, lab_wheel, pyodide, time)
     build_reference(output / "reference", python, support, time)
 
 
-def build_wheel(folder: Path, python: Path | None, time: str) -> Path:
-    """Builds the wheel for the site's Pyodide. pip of `python` installs what the build needs; if `python` is None, this
-    Python must have it."""
-    options = [] if python else ["--no-build-isolation"]
-    command = [python or sys.executable, ROOT / "wasm" / "build.py", "--tag", WHEEL_TAG, "--dist", folder, *options]
-    run("building the wheel", *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
+def build_wheel(folder: Path, python: Path | None, time: str, *options: str) -> Path:
+    """Builds a wheel for Pyodide. pip of `python` installs what the build needs; if `python` is None, this Python must
+    have it."""
+    command = [python or sys.executable, ROOT / "wasm" / "build.py", "--dist", folder, *options]
+    command += [] if python else ["--no-build-isolation"]
+    run(
+        "building the lab's wheel" if options else "building the wheel",
+        *command,
+        environment={**os.environ, "SOURCE_DATE_EPOCH": time},
+    )
     (wheel,) = folder.glob("*.whl")
     return wheel
 

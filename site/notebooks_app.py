@@ -24,13 +24,16 @@ WORKER_TO_DIST = "../" * 5
 UNUSED_EXTENSIONS = frozenset({"jupyterlab_pygments"})
 
 
-def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str | None, epoch: str) -> None:
+def build(
+    folder: Path, workplace: Path, python: Path, wheel: Path, lab_wheel: Path, pyodide: str | None, epoch: str
+) -> None:
     """Builds JupyterLite.
 
     folder:    where it is written
     workplace: an empty folder for the sources
     python:    the Python of the site's environment
-    wheel:     lanewise's wheel
+    wheel:     lanewise's wheel in the site, which the lab loads
+    lab_wheel: the same wheel with one tag, which `%pip install` finds: the kernel accepts wheels of one tag only
     pyodide:   the URL of Pyodide's folder; None if the site has its own
     epoch:     the time that the files carry, as in SOURCE_DATE_EPOCH
     """
@@ -42,7 +45,7 @@ def build(folder: Path, workplace: Path, python: Path, wheel: Path, pyodide: str
     (workplace / "jupyter-lite.json").write_text(json.dumps(settings))
     contents = workplace / "contents"
     shutil.copytree(HERE / "notebooks", contents, ignore=shutil.ignore_patterns(".*", "*.py"))
-    wheels = [wheel, *kernel_wheels(python)]
+    wheels = [lab_wheel, *kernel_wheels(python)]
     _set_metadata(contents)
     _set_times([*contents.rglob("*")], epoch)
     command: list[str | Path] = [

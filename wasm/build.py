@@ -2,6 +2,7 @@
 
     python wasm/build.py                         writes dist/lanewise-<version>-cp312-abi3-...wasm32.whl
     python wasm/build.py --tag pyodide_2024_0    tags it for one Pyodide ABI only
+    python wasm/build.py --tag pyemscripten      tags it for PyPI, which refuses the older names of the same ABIs
     CC=emcc python wasm/build.py                 compiles with Emscripten instead of zig
 
 pip runs the same build as for every other wheel (native/build.py, row wasm32-pyodide of native/targets.py) and fetches
@@ -42,8 +43,8 @@ class WheelError(Exception):
 def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Path:
     """Builds the wheel into the folder and returns the wheel's path.
 
-    `tag`, one of TAGS, makes a wheel for that platform only. `isolated=False` builds with the packages of the running
-    Python and downloads nothing.
+    `tag` limits the wheel's tags to those of TAGS that begin with it. `isolated=False` builds with the packages of the
+    running Python.
     """
     platform = _platform(tag)
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,19 +104,17 @@ def left_out(wheel: Path) -> dict[str, str]:
 
 
 def _platform(tag: str | None) -> str:
-    """Returns the wheel's platform tags: those of every supported Pyodide, or only the one that `tag` names."""
-    if tag is None:
-        return TARGET.wheel_platform
-    if tag not in TAGS:
-        raise WheelError(f"--tag: expected one of {', '.join(TAGS)}, got {tag!r}")
-    return tag + _SUFFIX
+    """Returns the wheel's platform tags: those of every supported Pyodide, or only those that begin with `tag`."""
+    if not (tags := [known for known in TAGS if known.startswith(tag or "")]):
+        raise WheelError(f"--tag: expected one of {', '.join(TAGS)}, or their beginning, got {tag!r}")
+    return ".".join(known + _SUFFIX for known in tags)
 
 
 def main() -> None:
     """Builds the wheel that the command line describes, and prints its sizes."""
     parser = argparse.ArgumentParser(description="Builds the wheel for Pyodide.")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheel (default: dist/)")
-    parser.add_argument("--tag", help=f"make a wheel with this platform tag only: {', '.join(TAGS)}")
+    parser.add_argument("--tag", help=f"keep only the tags that begin so: {', '.join(TAGS)}")
     parser.add_argument("--no-build-isolation", action="store_true", help="build with the packages installed here")
     arguments = parser.parse_args()
     print(describe(build(arguments.dist, tag=arguments.tag, isolated=not arguments.no_build_isolation)))

@@ -107,6 +107,19 @@ DISTRIBUTIONS = {
             Archive("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"),
             added=INSTALLER,
         ),
+        Distribution(
+            "315.0.0-alpha.2",
+            {
+                "pyodide-lock.json": "33679429329cf9d343565b9d8ba2fe293ec3436044377eea9fe0067b55cbd361",
+                "pyodide.asm.mjs": "f8ebf5ebaf0277e13bf19c7f218b1094e7c148286d808f788205543365844585",
+                "pyodide.asm.wasm": "0ba52a7336d0cb4c96421c92ccb5806eafc5985105e3c0dbd3affbe51c57c0e8",
+                "pyodide.js": "62879efc74cd0190595f98dea70dc7453bf7daeb12e5ba4941833f6faee5ea86",
+                "pyodide.mjs": "c91271781d047dfaff8533eecf913a5852bfd901c89d00ffc8a889085f9f1594",
+                "python_stdlib.zip": "49e7f2725e1b6e26c6820c05036920f2c177a1603a8f006543e6b62a7de56aad",
+            },
+            Archive("pyodide@315.0.0-alpha.2", "b4a12d58491af4e3fa4e4f19e79ba22aba972b55ecccf25a37903e1141c57dec"),
+            added=INSTALLER,
+        ),
     )
 }
 

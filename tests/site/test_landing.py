@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from pathlib import Path
 
 import distribution
+import pyodide_runner
 import pytest
 from accessibility import serious
 from landing import LandingPage
 from served import serving
+
+from wasm import releases
 
 WORKS = ("matmul-256", "matmul-512", "exp", "softmax", "digits")
 CONTESTANTS = ("numpy", "scalar", "simd128", "relaxed_simd", "wgpu")
@@ -51,6 +55,16 @@ def visit(plain_browser, address):
 @pytest.fixture(scope="module")
 def report(benchmark):
     return json.loads(copied(benchmark, "#copy-json"))
+
+
+@pytest.mark.parametrize("version", sorted(releases.DISTRIBUTIONS))
+def test_the_wheel_that_the_page_shows_installs_in_every_pyodide(visit, version):
+    visit.open()
+    visit.page.wait_for_function("document.querySelector('#install-wheel').textContent.endsWith('.whl')")
+    url = visit.page.inner_text("#install-wheel").removeprefix("%pip install ")
+    pyodide, program = releases.fetch(version), Path(pyodide_runner.__file__).parent / "programs" / "install.py"
+    packages = pyodide_runner.installer(pyodide)
+    assert pyodide_runner.run(pyodide, program, packages=packages, environment={"SOURCE": url}) == [11.0, 22.0]
 
 
 def test_every_work_is_measured_on_every_contestant(report):

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from wasm import releases
+
 RUNNER = Path(__file__).with_name("node_runner.mjs")
 
 
@@ -76,6 +78,12 @@ def run(
     if "error" in answer:
         raise ProgramError(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
     return answer["result"]
+
+
+def installer(pyodide: Path) -> list[str | Path]:
+    """Returns the packages with which micropip is loaded into a Pyodide of wasm/releases.py."""
+    names = releases.installer(pyodide.name.removeprefix("pyodide-"))
+    return [pyodide / name if name.endswith(".whl") else name for name in names]
 
 
 def load(program: Path) -> ModuleType:

@@ -20,7 +20,7 @@ import pytest
 from engines import RELAXED_SINCE
 
 from native.hook import NOT_IN_BROWSERS
-from wasm import build, imports, module, releases
+from wasm import build, imports, module
 
 ROOT = Path(__file__).parents[2]
 
@@ -149,18 +149,14 @@ def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dic
 
 
 def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
-    version = pyodide.name.removeprefix("pyodide-")
-    packages = [pyodide / each if each.endswith(".whl") else each for each in releases.installer(version)]
     program = Path(__file__).parent / "programs" / "install.py"
-    mounts = {"/dist": wheel.parent}
+    packages, mounts = pyodide_runner.installer(pyodide), {"/dist": wheel.parent}
     assert pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node) == [11.0, 22.0]
 
 
 def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Path, node: str) -> None:
-    version = pyodide.name.removeprefix("pyodide-")
-    packages = [pyodide / each if each.endswith(".whl") else each for each in releases.installer(version)]
     program = Path(__file__).parent / "programs" / "refused.py"
-    mounts = {"/dist": wheel.parent}
+    packages, mounts = pyodide_runner.installer(pyodide), {"/dist": wheel.parent}
     messages = pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node)
     said = {
         "cp312-abi3-pyodide_2031_0_wasm32": "2031_0",
