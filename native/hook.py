@@ -83,7 +83,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Compresses the browser's wheel better than hatchling does, because web pages wait for its download."""
         if version != "editable" and self._target.binary_format == "wasm":
-            compress.compress(Path(artifact_path))
+            compress.compress(Path(artifact_path), build.BUILD / "compressed")
 
 
 def _sources_for_browsers(left_out: Collection[str]) -> build.Files:
