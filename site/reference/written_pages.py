@@ -29,7 +29,6 @@ PROJECT = {  # file -> its place in the reference
     "site/README.md": "project/site.md",
     "tests/README.md": "project/tests.md",
     "tests/bench/README.md": "project/benchmark.md",
-    "tests/bench/figures.md": "docs/figures-webgpu.md",
     "tests/mutants/README.md": "project/mutants.md",
 }
 # Files that are not pages of their own, and the pages that show what they contain.

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isqrt
+from typing import Any
 
 import lanewise as lw
-from lanewise import promotion, selection
-from lanewise.timing import Contestant, Timing, measure
+from lanewise import placement, promotion, selection
+from lanewise.timing import Contestant, measure
 from tests.bench import operations, runner
 from tests.bench.cases import Case, Size, build
-from tests.bench.goal_report import Row
 from tests.bench.goals import Goal, Measured
 from tests.bench.peers import convert
+from tests.bench.report import Row
 
 __all__ = ["row"]
 
@@ -41,16 +41,6 @@ AUTO = "auto"
 SHOWN = 3  # number of cases that the note names: those in which AUTO is furthest behind
 
 
-@dataclass(frozen=True)
-class _Ratio:
-    """The time of AUTO divided by that of the best backend, for one operation and size."""
-
-    case: str
-    best: str
-    minimum: float
-    median: float
-
-
 def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row:
     """Calibrates without saving the result, times every case, and returns the row of the goal."""
     before = selection.calibration_in_use()
@@ -61,7 +51,7 @@ def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row
     def others(case: Case) -> list[Contestant]:
         if gpu is None:
             return [runner.on_backend(case, str(backend)) for backend in fixed]
-        return [runner.on_backend(case, str(calibration.backend)), runner.through(case, gpu)]
+        return [runner.on_backend(case, str(calibration.backend)), _through(case, gpu)]
 
     moved = promotion.summary()
     try:
@@ -69,15 +59,13 @@ def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row
         ratios = [_compared(case, others(case), repeats, seconds) for case in grid]
     finally:
         selection.follow(before)
-    measured = Measured(
-        statistics.median(each.minimum for each in ratios), statistics.median(each.median for each in ratios)
-    )
-    behind = sorted(ratios, key=lambda each: -each.minimum)[:SHOWN]
+    measured = Measured(*(statistics.median(each[kind] for each in ratios) for kind in ("minimum", "median")))
+    behind = sorted(ratios, key=lambda each: -each["minimum"])[:SHOWN]
     notes = (
         f"calibrated: {calibration.reason()}" if gpu is None else f"calibrated: {moved}",
-        "furthest behind: " + ", ".join(f"{each.case} {each.minimum:.2f} of {each.best}" for each in behind),
+        "furthest behind: " + ", ".join(f"{each['case']} {each['minimum']:.2f} of {each['best']}" for each in behind),
     )
-    return Row(goal, measured, notes, {"cases": [vars(each) for each in ratios]})
+    return Row(goal, measured, notes, {"cases": ratios})
 
 
 def _grid() -> Iterator[Case]:
@@ -87,18 +75,29 @@ def _grid() -> Iterator[Case]:
             yield build(operations.find(name), (isqrt(elements) if name == "matmul" else elements,))
 
 
-def _compared(case: Case, others: Sequence[Contestant], repeats: int, seconds: float) -> _Ratio:
+def _compared(case: Case, others: Sequence[Contestant], repeats: int, seconds: float) -> dict[str, Any]:
+    """Returns the times of AUTO divided by those of the best backend, for one case."""
     arguments = convert(case.arguments, partial(runner.tensor, place=None))
     function = getattr(lw, case.operation.name)
     auto = Contestant.calling(AUTO, function, *arguments, keywords=case.keywords)
     mine, *theirs = measure([auto, *others], repeats=repeats, sample_seconds=seconds)
     best = min(theirs, key=lambda timing: timing.minimum)
+    minimum = _times(mine.minimum, best.minimum)
+    median = _times(mine.median, min(timing.median for timing in theirs))
     name = f"{case.operation.name} {case.label}"
-    return _Ratio(name, best.name, _times(mine.minimum, best.minimum), _times(mine.median, _least_median(theirs)))
+    return {"case": name, "best": best.name, "minimum": minimum, "median": median}
 
 
-def _least_median(timings: Sequence[Timing]) -> float:
-    return min(timing.median for timing in timings)
+def _through(case: Case, backend: str) -> Contestant:
+    """Returns a call on a device with inputs on the CPU, and the result there too."""
+    function, place = getattr(lw, case.operation.name), lw.Backend(backend)
+
+    def call(*arguments: Any, **keywords: Any) -> lw.Tensor:
+        copies = [placement.move(each, place) if isinstance(each, lw.Tensor) else each for each in arguments]
+        return placement.move(function(*copies, **keywords), selection.default_backend())
+
+    arguments = convert(case.arguments, partial(runner.tensor, place=None))
+    return Contestant.calling(backend, call, *arguments, keywords=case.keywords)
 
 
 def _times(mine: float, best: float) -> float:

@@ -75,6 +75,7 @@ class Case:
     result: int = 0  # elements written
     result_dtype: str = ""  # empty: the result dtype that the contract's `dtypes` states
     flops: int | None = None  # None where arithmetic is not counted
+    call: str = ""  # what is timed in place of function(argument0, ...): an expression with these names
 
     @property
     def label(self) -> str:
@@ -91,6 +92,10 @@ class Case:
             elif isinstance(argument, Several):
                 arrays.extend(argument.items)
         return tuple(arrays)
+
+    def names(self) -> list[tuple[str, str]]:
+        """Returns the names of the operation's inputs, and those of the arguments in `call`."""
+        return [(item.name, f"argument{i}") for i, item in enumerate(self.operation.inputs)]
 
     @property
     def bytes(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import lanewise as lw
@@ -25,6 +26,14 @@ def facts() -> dict[str, object]:
         "load": load(),
         "backends": [info.name for info in lw.backends() if info.available],
     }
+
+
+def heading(packages: Sequence[str], *more: str) -> list[str]:
+    """Returns the lines above a table: the machine, the versions of packages, and more."""
+    known = facts()
+    versions = [f"lanewise {known['lanewise']}", f"Python {known['python']}", *dict.fromkeys(packages)]
+    machine = f"{known['cpu']}, {known['cores']} cores, load {known['load']}; {known['system']}"
+    return [machine, "; ".join(versions), *more]
 
 
 def today() -> str:

@@ -27,6 +27,7 @@ class Range:
     low: float
     high: float
     exclude_zero: bool = False
+    whole: bool = False  # whether tests draw from all of it; the benchmark does not
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,10 @@ def _operation(entry: Mapping[str, Any], bench: Mapping[str, Any]) -> Operation:
     return Operation(
         name=entry["name"],
         kind=entry["kind"],
-        inputs=tuple(
-            Input(item["name"], item["dtype"], item["optional"], item["sequence"]) for item in entry["inputs"]
-        ),
+        inputs=tuple(Input(**item) for item in entry["inputs"]),
         dtypes=entry["dtypes"],
         domain={
-            name: {
-                dtype: Range(within["low"], within["high"], within["exclude_zero"])
-                for dtype, within in by_dtype.items()
-            }
+            name: {dtype: Range(**within) for dtype, within in by_dtype.items()}
             for name, by_dtype in entry["domain"].items()
         },
         aliases=tuple(entry["aliases"]),

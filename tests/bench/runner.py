@@ -1,52 +1,29 @@
-"""Runs one benchmark case, which is an operation with its arguments.
+"""Times one benchmark case, which is a call of an operation with its arguments, here and in a browser alike.
 
-Makes the contestants (Lanewise on each backend, and other libraries), compares their results, and times them.
+Makes the contestants (Lanewise on a backend, and other libraries), compares their results, and times them in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import lanewise as lw
-from lanewise import placement, selection
+from lanewise import selection
 from lanewise.backend import backend_of
-from lanewise.timing import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
+from lanewise.timing import Contestant, Timing
 from tests.bench import check
 from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
 
-NO_SUCH_OPERATION = "no such operation"  # a reason in Result.skipped that does not count as a failure
+NO_SUCH_OPERATION = "no such operation"  # a reason in `not_timed` that does not count as a failure
+OUT, HELD, CHAIN = "out", "held", "chain"  # ways to call an operation; backend_ready describes them
 
-
-@dataclass(frozen=True)
-class Entry:
-    """One contestant's times in one case."""
-
-    name: str
-    is_peer: bool
-    timing: Timing
-
-
-@dataclass(frozen=True)
-class Result:
-    """The outcome of one case."""
-
-    case: Case
-    entries: tuple[Entry, ...]
-    skipped: Mapping[str, str]  # contestant -> why it was not timed
-    wrong: Mapping[str, str]  # contestant -> how its result differs
-    checked_against: str
-    limit: Timing | None = None  # the time of a loop that runs at the limit of the machine, if known
-
-    def best_peer(self) -> Entry | None:
-        """Returns the fastest of the other libraries."""
-        peers = [entry for entry in self.entries if entry.is_peer]
-        return min(peers, key=lambda entry: entry.timing.minimum, default=None)
+Clock = Callable[[Sequence[Contestant]], Sequence[Timing]]  # times contestants in turn
 
 
 @dataclass(frozen=True)
@@ -54,8 +31,12 @@ class Ready:
     """A contestant, and a function that reads elements of its first result by position."""
 
     contestant: Contestant
-    read: Callable[[Sequence[int]], list[float]]
+    read: Callable[[Sequence[int]], list[float]] | None  # None if its result is that of another case
     is_peer: bool = False
+
+    def named(self, name: str, **changed: Any) -> Ready:
+        """Returns the contestant under another name, and with other changes."""
+        return replace(self, contestant=replace(self.contestant, name=name, **changed))
 
 
 class NotTimedError(Exception):
@@ -71,17 +52,8 @@ def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entr
     return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
 
 
-def run_case(
-    case: Case,
-    contestants: Entrants,
-    *,
-    repeats: int = REPEATS,
-    sample_seconds: float = SAMPLE_SECONDS,
-    warm_seconds: float = 0.0,
-    progress: Progress | None = None,
-    limit: Contestant | None = None,
-) -> Result:
-    """Times the contestants of a case, except those whose results are wrong: Result.wrong names them.
+def run_case(case: Case, contestants: Entrants, clock: Clock, limit: Contestant | None = None) -> dict[str, Any]:
+    """Times the contestants of a case, except those whose results are wrong. Returns figures with units in the keys.
 
     `limit` is a loop that does only the case's arithmetic, or only its memory traffic. It is timed in the same rounds
     as the contestants.
@@ -93,31 +65,69 @@ def run_case(
             ready.append(get_ready())
         except NotTimedError as reason:
             skipped[name] = str(reason)
-    wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
+    wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready if each.read])
     right = [each.contestant for each in ready if each.contestant.name not in wrong]
     peers = {each.contestant.name for each in ready if each.is_peer}
     ready.clear()  # frees the results
     limits = [] if limit is None else [limit]
-    timings = measure(
-        [*right, *limits],
-        repeats=repeats,
-        sample_seconds=sample_seconds,
-        warm_seconds=warm_seconds,
-        progress=progress,
-    )
+    timings = [_figures(case, timing) for timing in clock([*right, *limits])]
     at_best = timings.pop() if limits else None
-    entries = tuple(Entry(timing.name, timing.name in peers, timing) for timing in timings)
-    return Result(case, entries, skipped, wrong, against, at_best)
+    names = [each.name for each in right]
+    return {
+        "operation": case.operation.name,
+        "dtype": case.dtype,
+        "size": list(case.size),
+        "bytes": case.bytes,
+        "flops": case.flops,
+        "checked_against": against,
+        "contestants": [
+            {"name": name, "peer": name in peers, **each} for name, each in zip(names, timings, strict=True)
+        ],
+        "limit": at_best,
+        "not_timed": skipped,
+        "wrong": wrong,
+    }
 
 
-def backend_ready(case: Case, backend: str) -> Ready:
-    """Makes a contestant of Lanewise on one backend."""
+def _figures(case: Case, timing: Timing) -> dict[str, object]:
+    def rate(amount: int | None) -> float | None:
+        return None if amount is None else amount / timing.minimum * 1e9
+
+    return {
+        "calls_a_sample": timing.calls,
+        "samples_ns": [round(sample, 3) for sample in timing.samples],
+        "minimum_ns": round(timing.minimum, 3),
+        "median_ns": round(timing.median, 3),
+        "bytes_per_second": rate(case.bytes),
+        "flops_per_second": rate(case.flops),
+    }
+
+
+def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
+    """Makes a contestant of Lanewise on one backend.
+
+    `how` says what happens to results: by default, each is freed before the next call. OUT writes all into the first.
+    HELD keeps them until the next sample, so that what a GPU computes may overlap. CHAIN ends the chain of elementwise
+    operations in each call, with a launch that is not part of it: one that goes on would end in the middle of a call,
+    and write an intermediate result, too.
+    """
     try:
         contestant = on_backend(case, backend)
         result = _one(contestant.run())
+        if how == OUT:
+            names, out = contestant.names, contestant.run()
+            call = contestant.expression.removesuffix(")") + ", out=out_)"
+            contestant = replace(contestant, expression=call, names={**names, "out_": out})
+        elif how == HELD:
+            contestant = _holding(contestant)
+        elif how == CHAIN:
+            one, out = (lw.ones(1).to(backend) for _ in range(2))
+            ends = {"end_": lw.add, "one_": one, "out_": out}
+            call = f"{contestant.expression}; end_(one_, one_, out=out_)"
+            contestant = replace(contestant, expression=call, names={**contestant.names, **ends})
     except lw.LanewiseError as error:
         raise NotTimedError(str(error)) from None
-    if result._backend_name != backend:
+    if isinstance(result, lw.Tensor) and result._backend_name != backend:
         raise NotTimedError(f"it ran on {result._backend_name} instead")
     return Ready(contestant, partial(elements, result))
 
@@ -130,7 +140,11 @@ def peer_ready(case: Case, peer: Peer) -> Ready:
             call.run(1)
             return Ready(Contestant.batched(peer.name, call.run, timed=call.timed), call.read, is_peer=True)
         if call is not None:
-            contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
+            contestant = Contestant.calling(
+                peer.name, call.function, *call.arguments, keywords=call.keywords, finish=peer.finish
+            )
+            if case.call and peer.operators:
+                contestant = replace(contestant, expression=case.call)
             return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)
     except Exception as error:  # a failing peer does not stop the run
         raise NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
@@ -148,19 +162,25 @@ def on_backend(case: Case, backend: str) -> Contestant:
         arguments = convert(case.arguments, partial(tensor, place=backend if on_device else None))
     function = getattr(lw, case.operation.name)
     finish = partial(_wait, backend) if on_device else None
-    return Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
+    contestant = Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
+    if not case.call:
+        return contestant
+    plain = backend == selection.default_backend()  # the expression as users write it, in no `with` block
+    return replace(contestant, expression=case.call, context=nullcontext if plain else use)
 
 
-def through(case: Case, backend: str) -> Contestant:
-    """Returns a call on a device with inputs on the CPU, and the result there too."""
-    function, place = getattr(lw, case.operation.name), lw.Backend(backend)
+def _holding(contestant: Contestant) -> Contestant:
+    """Returns a contestant that keeps the results of a sample until the next one."""
+    once = eval(f"lambda: {contestant.expression}", dict(contestant.names))  # the benchmark's own code, as in timeit
+    held: list[object] = []
 
-    def call(*arguments: Any, **keywords: Any) -> lw.Tensor:
-        copies = [placement.move(each, place) if isinstance(each, lw.Tensor) else each for each in arguments]
-        return placement.move(function(*copies, **keywords), selection.default_backend())
+    def batch(count: int) -> None:
+        held.clear()
+        held.extend(once() for _ in range(count))
+        if contestant.finish is not None:
+            contestant.finish(None)
 
-    arguments = convert(case.arguments, partial(tensor, place=None))
-    return Contestant.calling(backend, call, *arguments, keywords=case.keywords)
+    return replace(Contestant.batched(contestant.name, batch), context=contestant.context)
 
 
 def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
@@ -180,8 +200,10 @@ def _one(result: Any) -> Any:
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 
-def elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
+def elements(result: lw.Tensor | float, positions: Sequence[int]) -> list[float]:
     """Reads elements by position in row-major order."""
+    if not isinstance(result, lw.Tensor):
+        return [float(result) for _ in positions]
     flat = lw.reshape(result, (-1,))
     host = flat.to("scalar") if flat.backend.is_gpu else flat
     values = memoryview(host)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanewise.timing import REPEATS, SAMPLE_SECONDS
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(argparse.Namespace):
     """The parsed options. None means that the user leaves the choice to the program."""
 
-    repeats: int = REPEATS
-    seconds: float = SAMPLE_SECONDS
+    word: Sequence[str] = ()  # operations, or with `goals` how goals begin
     sizes: Sequence[str] | None = None
     dtype: str | None = None
     backends: Sequence[str] | None = None
     peers: Sequence[str] | None = None
-    threads: int | None = None
-    as_json: bool = False
-    plot: str | None = None
+    threads: Sequence[int] | None = None
+    repeats: int = REPEATS
+    seconds: float = SAMPLE_SECONDS
+    json: bool = False
+    goals: bool = False
     firm: bool = False  # exit with status 1 if a firm goal (one that must hold) is missed
-    documents: Sequence[Path] = ()  # documents to write the table of goals into
-    figures: Sequence[Path] = ()  # SVG files to draw the measured goals into
+    markdown: Sequence[Path] = ()  # documents to write the table into
+    figure: Sequence[Path] = ()  # SVG files to draw the measured goals into
+    browser: bool = False
     wheel: Path | None = None  # the wheel that the browser measures; built if None

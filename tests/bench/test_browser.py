@@ -1,103 +1,83 @@
 """Tests `python -m tests.bench --goals --backends browser`, and its errors.
 
-In Chromium, only the time of one small matrix product, with Lanewise and every other library, and the wheel's size are
-measured. The whole table of goals takes minutes and needs a quiet machine, so people start it by hand.
+In Chromium, only the times of a few small rows, with Lanewise and every other library, and the wheel's size are
+measured. The whole table of goals takes minutes and needs a quiet machine, so people start it by hand. Other tests give
+answers in place of the page.
 """
 
 import contextlib
 import io
 import json
+import math
 import os
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from lanewise.errors import ArgumentError
+from tests.bench import goals
 from tests.bench.browser import chromium_page, command, packages, webgpu
-from tests.bench.browser.table import WEBGPU
+from tests.bench.browser.chromium_page import PageError
 from tests.bench.command import main
+from tests.bench.report import complete
+from tests.bench.settings import Settings
 
 FAST = ["--seconds", "0.005", "--repeats", "2"]
 GOALS = ["--goals", "--backends", "browser"]
-
-
-def missing():
-    """Returns what this machine lacks for the benchmark in the browser, or an empty string."""
-    try:
-        chromium_page.require()
-    except ArgumentError as error:
-        return str(error)
-    return "" if shutil.which("npm") else "npm is not installed"
+SETTINGS = Settings(repeats=2, seconds=0.01)
+BY_NAME = {goal.name: goal for goal in goals.load("browser")}
+WORKERS, WEBGPU = ([goal for goal in BY_NAME.values() if goal.part == part] for part in ("workers", "webgpu"))
+THREADED = WORKERS[0].peers  # libraries that can use web workers
+ON_GPU = {goal.how: goal for goal in WEBGPU}
+JAVASCRIPT = [name for name in WEBGPU[0].peers if name != webgpu.PYBORCH]
 
 
 def measured(*arguments):
     """Returns what the command prints as JSON."""
-    if reason := missing():
+    try:
+        chromium_page.require()
+        reason = "" if shutil.which("npm") else "npm is not installed"
+    except ArgumentError as error:
+        reason = str(error)
+    if reason:
         if "chromium" in os.environ.get("LANEWISE_REQUIRE", "").split(","):
             pytest.fail(reason)
         pytest.skip(reason)
     with contextlib.redirect_stdout(io.StringIO()) as text:
-        code = main([*arguments, "--json", *FAST])
-    assert code == 0
+        assert main([*arguments, "--json", *FAST]) == 0
     return json.loads(text.getvalue())
 
 
 @pytest.fixture(scope="module")
 def report():
-    return measured("matmul 64", "wheel", *GOALS)
-
-
-@pytest.fixture(scope="module")
-def on_workers():
-    return measured("two workers: matmul 512", "two workers: attention", *GOALS)
+    return measured("matmul 64", "add 1M", "wheel", "two workers: matmul 512", "two workers: attention", *GOALS)
 
 
 @pytest.fixture(scope="module")
 def on_webgpu():
     """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
-    return measured("--browser", "--goals", "webgpu", "--peers", *webgpu.JAVASCRIPT)
+    return measured("--browser", "--goals", "webgpu", "--peers", *JAVASCRIPT)
 
 
 def test_every_contestant_is_right_and_timed(report):
-    matmul = report["goals"][0]["details"]
-    assert matmul["wrong"] == {}
-    assert matmul["not_timed"] == {}
-    assert matmul["checked_against"] == "NumPy in float64"
-    names = {each["name"] for each in matmul["contestants"]}
-    assert names == {"simd128", "relaxed_simd", *command.PEERS}
+    rows = {row["goal"]: row for row in report["goals"]}
+    for name in ("matmul 64", "add 1M", *(goal.name for goal in WORKERS[:1])):
+        details, goal = rows[name]["details"], BY_NAME[name]
+        ours = {"relaxed_simd", "one thread"} if goal in WORKERS else {"simd128", "relaxed_simd"}
+        absent = {peer for peer, why in details["not_timed"].items() if why == "no such operation"}
+        assert details["wrong"] == {} and set(details["not_timed"]) == absent <= {"scipy"}
+        assert details["checked_against"] == "NumPy in float64"
+        assert {each["name"] for each in details["contestants"]} == ours | set(goal.peers) - absent
+        assert (rows[name]["of_limit"] is None) == (goal in WORKERS)
+    assert set(report["workers"]["peers"]) == set(THREADED)
+    assert all("threads: 2" in text for text in report["workers"]["peers"].values())
+    assert len(report["limits"]) == 14 and all(value > 0 for value in report["limits"].values())
+    assert rows["wheel size"]["unit"] == "KB" and 100 < rows["wheel size"]["figure"] < 1000
 
 
-def test_workers_are_compared_with_one_thread_and_threaded_peers(on_workers):
-    assert len(on_workers["goals"]) == 2
-    for row in on_workers["goals"]:
-        details = row["details"]
-        assert details["wrong"] == {} and details["not_timed"] == {}
-        assert {each["name"] for each in details["contestants"]} == {"relaxed_simd", "one thread", *command.THREADED}
-        assert row["of_limit"] is None
-    assert set(on_workers["workers"]["peers"]) == set(command.THREADED)
-    assert all("threads: 2" in text for text in on_workers["workers"]["peers"].values())
-
-
-def test_the_limit_is_measured_in_the_same_run(report):
-    assert report["goals"][0]["of_limit"] > 0
-    assert all(value > 0 for value in report["limits"].values())
-    assert len(report["limits"]) == 8
-
-
-def test_the_size_of_the_wheel_is_reported(report):
-    wheel = report["goals"][1]
-    assert wheel["unit"] == "KB"
-    assert 100 < wheel["figure"] < 1000
-
-
-def test_webgpu_is_measured_on_the_adapter_of_the_browser(on_webgpu):
-    assert [row["goal"] for row in on_webgpu["goals"]] == [goal.name for goal in WEBGPU]
-    assert all(row["figure"] > 0 for row in on_webgpu["goals"])
-    assert on_webgpu["webgpu"].startswith("lanewise ")
-
-
-@pytest.mark.parametrize("name", ["lanewise", *webgpu.JAVASCRIPT])
+@pytest.mark.parametrize("name", ["lanewise", *JAVASCRIPT])
 def test_every_library_is_right_on_webgpu(on_webgpu, name):
     details = on_webgpu["goals"][0]["details"]
     assert details["wrong"] == {}
@@ -109,36 +89,127 @@ def test_every_library_is_right_on_webgpu(on_webgpu, name):
 
 def test_the_work_of_every_library_is_counted(on_webgpu):
     """Libraries that run each operation by itself take 15 dispatches, and one for the sum."""
+    assert [row["goal"] for row in on_webgpu["goals"]] == [goal.name for goal in WEBGPU]
     answers = on_webgpu["goals"][0]["details"]["answers"]
     last = {name: each[-1]["runs"][-1] for name, each in answers.items()}
-    assert {name: run["dispatches"] for name, run in last.items()} == {
-        "lanewise": 2,
-        "jax": 16,
-        "jax_jit": 1,
-        "tfjs": 16,
-        "onnxruntime": 16,
-    }
+    dispatches = {"lanewise": 2, "jax": 16, "jax_jit": 1, "tfjs": 16, "onnxruntime": 16}
+    assert {name: run["dispatches"] for name, run in last.items()} == dispatches
     assert all(run["submissions"] >= 1 and run["reads"] == 1 for run in last.values())
-
-
-def test_a_compiled_chain_takes_few_dispatches(on_webgpu):
-    counts = {row["goal"]: row for row in on_webgpu["goals"] if row["unit"] == "count"}
-    assert len(counts) == 3
-    assert all(row["firm_met"] for row in counts.values())
+    assert all(row["firm_met"] for row in on_webgpu["goals"] if row["unit"] == "count")
 
 
 def test_import_computes_and_calibrates_nothing(on_webgpu):
     answers = on_webgpu["goals"][0]["details"]["answers"]["lanewise"]
-    assert len(answers) == 2
-    assert all(answer["imported"] == {"calibration": "None", "dispatches": 0} for answer in answers)
+    assert [answer["imported"] for answer in answers] == [{"calibration": "None", "dispatches": 0}] * 2
+
+
+def entry(name, nanoseconds, peer=False):
+    return {"name": name, "peer": peer, "minimum_ns": nanoseconds, "median_ns": nanoseconds * 2}
+
+
+ANSWER = {
+    "contestants": [entry("simd128", 90e3), entry("relaxed_simd", 60e3), entry("numpy", 240e3, peer=True)],
+    "limit": entry("limit", 30e3),
+    "flops": None,
+    "wrong": {"tfjs": "element 3 is 1; 2 was expected"},
+    "not_timed": {"scipy": "no such operation", "jax": "it cannot start here"},
+}
+
+
+def row(name, answer, peers=("numpy", "scipy", "tfjs"), requests=None):
+    """Returns the row that follows from an answer of the page, which may be an exception."""
+
+    def ask(function, request):
+        if requests is not None:
+            requests.append(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    page = SimpleNamespace(ask=ask)
+    return command.measured_row(page, BY_NAME[name], peers=peers, settings=SETTINGS, default="relaxed_simd")
+
+
+def test_the_figure_is_that_of_the_default_backend():
+    found = row("sum 1M", ANSWER)
+    absent = frozenset({"tfjs", "jax", "onnxruntime"})  # tfjs was wrong, jax failed, onnxruntime was left out
+    assert found.measured == goals.Measured(60e3, 120e3, {"numpy": 240e3}, 30e3, None, absent)
+    assert found.notes == (
+        "tfjs is WRONG and was not timed (element 3 is 1; 2 was expected)",
+        "jax was not timed (it cannot start here)",
+    )
+    failed = row("sum 1M", PageError("out of memory\nat somewhere"))
+    assert (failed.measured, failed.notes) == (None, ("no figure (out of memory)",))
+
+
+def test_requests_have_the_peers_and_rounds_of_the_goal():
+    requests = []
+    for name in ("matmul 2048", "matmul 1024", "two workers: matmul 512"):
+        row(name, ANSWER, ["numpy", "scipy", "jax"], requests)
+    assert [request["peers"] for request in requests] == [["scipy", "jax"], ["numpy", "scipy", "jax"], ["jax"]]
+    assert [request["repeats"] for request in requests] == [2, 2, 16]
+
+
+def answer(first, recorded, *dispatches, chained=4e6, total=17546.875):
+    """What the page returns for a library on WebGPU."""
+    runs = [{"dispatches": count, "submissions": 1, "reads": 1} for count in dispatches]
+    results = [30.0, *(10.0 for _ in recorded), *(total for _ in runs)]
+    library = {"settings": "a library 1.0", "first": first, "recorded": recorded, "runs": runs}
+    return {**library, "chained": [chained], "results": results}
+
+
+OURS = [answer(5e8, [4e3, 3e3], 16, 16, 2, chained=3e6), answer(4e8, [5e3], 16, 2, 2)]
+
+
+def gpu_rows(**found):
+    return {row.goal.how: row for row in webgpu.rows(WEBGPU, {"lanewise": OURS, **found})}
+
+
+def test_rows_of_webgpu_have_the_least_time_and_the_largest_count():
+    rows = gpu_rows(
+        pyborch=[answer(4e10, [8e4], 17, 17, 17)],
+        tfjs=[answer(2e8, [9e3, 1e4], 16, 16, 16, chained=2e6)],
+    )
+    values = {how: (row.measured.value, *row.measured.peers.values()) for how, row in rows.items()}
+    assert values == {
+        "recorded": (3e3, 8e4, 9e3),
+        "chained": (3e6, 4e6, 2e6),
+        "first": (4e8, 4e10, 2e8),
+        "dispatches": (2, 17, 16),
+        "submissions": (1, 1, 1),
+        "reads": (1, 1, 1),
+    }
+    assert rows["dispatches"].notes == ("dispatches of each run of the first page: 16, 16, 2",)
+    assert all(row.met(row.goal.firm) for row in rows.values())
+    (unfused,) = webgpu.rows([ON_GPU["dispatches"]], {"lanewise": [answer(1, [1], 16, 16, 16)]})
+    assert (unfused.measured.value, unfused.met(unfused.goal.firm)) == (16, False)
+
+
+WRONG = [answer(4e10, [8e4], 17, 17, 17, total=math.nan)]
+FAILED = [answer(4e10, [8e4], 17, 17, 17), {"failure": "no adapter"}]
+
+
+@pytest.mark.parametrize(
+    ("answers", "note"),
+    [
+        (WRONG, "pyborch is WRONG and was not timed (expected 17546.875, got nan)"),
+        (FAILED, "pyborch was not timed (no adapter)"),
+    ],
+)
+def test_a_library_that_is_wrong_or_fails_on_webgpu_has_no_figure(answers, note):
+    rows = gpu_rows(pyborch=answers)
+    assert all(row.measured.peers == {} and row.notes[0] == note for row in rows.values())
+    assert rows["first"].met(ON_GPU["first"].firm) is None
+    assert complete(rows.values()) == (answers is FAILED)  # what is wrong fails the command
+    assert not complete(gpu_rows(lanewise=answers).values())
+    versions = webgpu.versions({"lanewise": OURS, "pyborch": answers})
+    assert versions.startswith("a library 1.0; ") and ("no figures (no adapter)" in versions) == (answers is FAILED)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--browser"], "a browser can only measure the goals; use --goals --backends browser"),
-        ([*GOALS, "--sizes", "4"], "excludes --sizes"),
-        (["fly", *GOALS], "no goal begins with 'fly'"),
         ([*GOALS, "fly"], "no goal begins with 'fly'"),
         ([*GOALS, "--peers", "torch"], "expected peers among numpy, scipy"),
     ],
@@ -146,22 +217,18 @@ def test_import_computes_and_calibrates_nothing(on_webgpu):
 def test_mistakes_are_explained(arguments, message, capsys):
     assert main(arguments) == 2
     captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.out == ""
+    assert message in captured.err and captured.out == ""
 
 
-def test_a_missing_browser_is_named(monkeypatch, capsys):
-    monkeypatch.delenv("LANEWISE_CHROMIUM", raising=False)
-    monkeypatch.setenv("PATH", "")
-    assert main(GOALS) == 2
-    assert "Chromium is not installed; apt-get install chromium" in capsys.readouterr().err
-
-
-def test_a_missing_playwright_is_named(monkeypatch, capsys):
+def test_a_missing_browser_or_driver_is_named(monkeypatch, capsys):
     monkeypatch.setenv("LANEWISE_CHROMIUM", "/usr/bin/chromium")
     monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
     assert main(GOALS) == 2
     assert "pip install playwright" in capsys.readouterr().err
+    monkeypatch.delenv("LANEWISE_CHROMIUM")
+    monkeypatch.setenv("PATH", "")
+    assert main(GOALS) == 2
+    assert "Chromium is not installed; apt-get install chromium" in capsys.readouterr().err
 
 
 def script(source):
@@ -177,13 +244,17 @@ def test_packages_are_fetched_once(tmp_path):
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_a_failed_fetch_leaves_nothing_behind(tmp_path):
+def test_a_failed_fetch_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match="fetching the peers from script failed: no route"):
         packages.fetch(script("open('part', 'w'); raise SystemExit('no route')"), tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_npm_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ArgumentError, match="apt-get install npm"):
         packages.fetch(packages.NPM, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_with_another_hash_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "a-package-1.0.tgz").write_bytes(b"changed")
+    monkeypatch.setattr(packages, "pins", lambda: {"@a/package@1.0": "sha512-AAAA"})
+    with pytest.raises(ArgumentError, match=r"@a/package@1\.0 from npm: expected the hash sha512-AAAA, got sha512-"):
+        packages.NPM.finish(tmp_path)

@@ -1,26 +1,23 @@
-"""Tests cases.py: every public operation has a benchmark case (arguments of a given size), and cases state the right
-numbers of bytes moved and of arithmetic operations."""
+"""Tests cases.py and inputs.py: every public operation has benchmark cases (arguments of a given size), which state the
+right numbers of bytes moved and of arithmetic operations, and inputs are inside the domain and the same each time."""
+
+import math
 
 import pytest
 
 from lanewise.errors import ArgumentError
 from tests.bench import operations
 from tests.bench.cases import build, default_sizes, parse_size
+from tests.bench.inputs import PATTERN, draw, typical
+from tests.bench.operations import Range
 
 
 @pytest.mark.parametrize("name", sorted(operations.load()))
-def test_every_operation_has_a_case(name):
+def test_every_operation_has_cases(name):
     operation = operations.find(name)
-    case = build(operation, (16,))
-    assert case.result >= 0
-    assert case.label
-
-
-@pytest.mark.parametrize("name", sorted(operations.load()))
-def test_every_operation_has_a_case_of_its_largest_default_size(name):
-    operation = operations.find(name)
-    case = build(operation, default_sizes(operation)[-1])
-    assert (case.bytes or 0) < 1 << 25
+    for size in ((16,), default_sizes(operation)[-1]):
+        case = build(operation, size)
+        assert case.result >= 0 and case.label and (case.bytes or 0) < 1 << 25
 
 
 @pytest.mark.parametrize(
@@ -47,11 +44,6 @@ def test_bytes_and_arithmetic(name, size, bytes_, flops):
     assert case.flops == flops
 
 
-def test_one_number_as_size_gives_square_matrices_of_rows():
-    assert build(operations.find("softmax"), (1 << 20,)).size == (1024, 1024)
-    assert build(operations.find("softmax"), (2, 300)).size == (2, 300)
-
-
 def test_the_largest_elements_of_a_row_are_distinct():
     case = build(operations.find("topk"), (1 << 20,))
     (x,) = case.inputs
@@ -65,33 +57,23 @@ def test_the_largest_elements_of_a_row_are_distinct():
 )
 def test_sizes_are_parsed(text, size):
     assert parse_size(text) == size
+    for wrong in ("", "many", "3x", "-1", "0", "1.5", "4x0"):
+        with pytest.raises(ArgumentError, match="size"):
+            parse_size(wrong)
 
 
-@pytest.mark.parametrize("text", ["", "many", "3x", "-1", "0", "1.5", "4x0"])
-def test_invalid_sizes_are_refused(text):
-    with pytest.raises(ArgumentError, match="size"):
-        parse_size(text)
-
-
-def test_an_unknown_operation_suggests_similar_names():
-    with pytest.raises(ArgumentError, match="did you mean sigmoid"):
-        operations.find("sigmoyd")
-
-
-def test_a_dtype_without_kernels_is_refused():
-    with pytest.raises(ArgumentError, match="exp: expected a dtype of float32, got int32"):
-        build(operations.find("exp"), (4,), "int32")
-
-
-@pytest.mark.parametrize("name", ["matmul", "matvec", "vecmat", "outer"])
-def test_a_size_that_makes_huge_matrices_is_refused(name):
-    with pytest.raises(ArgumentError, match="expected at most 268,435,456 elements per tensor"):
-        build(operations.find(name), (1 << 20,))
-
-
-def test_a_wrong_number_of_extents_is_refused():
-    with pytest.raises(ArgumentError, match="expected one number or nxcxhxw as its size, got 8x8"):
-        build(operations.find("conv2d"), (8, 8))
+@pytest.mark.parametrize(
+    ("name", "size", "dtype", "message"),
+    [
+        ("sigmoyd", (4,), None, "did you mean sigmoid"),
+        ("exp", (4,), "int32", "exp: expected a dtype of float32, got int32"),
+        *((name, (1 << 20,), None, "at most 268,435,456 elements") for name in ("matmul", "matvec", "vecmat", "outer")),
+        ("conv2d", (8, 8), None, "expected one number or nxcxhxw as its size, got 8x8"),
+    ],
+)
+def test_mistakes_are_explained(name, size, dtype, message):
+    with pytest.raises(ArgumentError, match=message):
+        build(operations.find(name), size, dtype)
 
 
 def test_contracts_override_their_kinds_field_by_field():
@@ -100,6 +82,8 @@ def test_contracts_override_their_kinds_field_by_field():
     assert [item.shape for item in conv2d.inputs] == [(1, 64, 6, 6), (64, 64, 3, 3), (64,)]
     assert (conv2d.keywords, pool.keywords) == ({"padding": 1}, {"kernel_size": 2})
     assert pool.result == 64 * 3 * 3
+    assert build(operations.find("softmax"), (1 << 20,)).size == (1024, 1024)
+    assert build(operations.find("softmax"), (2, 300)).size == (2, 300)
 
 
 def test_options_of_inputs_limit_their_values():
@@ -109,3 +93,32 @@ def test_options_of_inputs_limit_their_values():
     assert list(row.view) == sorted(row.view)
     base, _ = build(operations.find("pow"), (50,)).inputs
     assert min(base.view) > 0
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 5), (PATTERN + 3,)])
+def test_inputs_have_the_shape_and_dtype(dtype, shape):
+    drawn = draw(dtype, shape, None, seed=0)
+    assert (drawn.dtype, drawn.shape) == (dtype, shape)
+    assert len(drawn.data) == drawn.nbytes
+    assert len(drawn.view) == drawn.size == math.prod(shape)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "within", "expected"),
+    [
+        ("float32", None, (-8.0, 8.0)),
+        ("float32", Range(-103.0, 88.0), (-8.0, 8.0)),
+        ("float32", Range(0.0, 1e30), (0.0, 8.0)),
+        ("float32", Range(-1.0, 1.0), (-1.0, 1.0)),
+        ("float32", Range(100.0, 200.0), (100.0, 200.0)),
+        ("int32", Range(-(2.0**31), 2.0**31 - 1), (-1000, 1000)),
+        ("int32", Range(0, 99_999), (0, 99_999)),
+    ],
+)
+def test_values_come_from_the_typical_part_of_the_domain(dtype, within, expected):
+    assert typical(dtype, within) == expected
+    low, high = expected
+    assert all(low <= value <= high for value in draw(dtype, (1000,), within, 0).view)
+    assert draw(dtype, (100,), within, 1) == draw(dtype, (100,), within, 1) != draw(dtype, (100,), within, 2)
+    assert 0 not in list(draw("int32", (5000,), Range(-2, 2, exclude_zero=True), 0).view)

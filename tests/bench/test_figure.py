@@ -6,17 +6,15 @@ from xml.etree import ElementTree
 import pytest
 
 from lanewise.errors import ArgumentError
-from tests.bench.browser.table import BROWSER
-from tests.bench.goal_report import Row
-from tests.bench.goals import Measured, find
-
-pytest.importorskip("matplotlib", reason="it draws")
 from tests.bench import figure
+from tests.bench.goals import Measured, find, load
+from tests.bench.report import Row
 
+BROWSER = load("browser")
 FLOPS = 2 * 512**3
 MEASURED = {
     "matmul 512": Measured(
-        FLOPS / 42.8, 0.0, {"numpy": FLOPS / 1.69, "scipy": FLOPS / 8, "tfjs": FLOPS / 30}, flops=FLOPS
+        FLOPS / 42.8, 0.0, {"numpy": FLOPS / 1.69, "scipy": FLOPS / 8, "tfjs": FLOPS / 30}, amount=FLOPS
     ),
     "exp 1M": Measured(592e3, 0.0, {"numpy": 4460e3, "tfjs": 3500e3}),
     "sum 1M": Measured(150e3, 0.0, {"numpy": 380e3}),
@@ -48,29 +46,16 @@ def test_each_chosen_row_has_a_panel_with_the_rates_of_its_contestants(drawn):
     assert [text.count(name) for name in ("Lanewise", "NumPy", "tfjs", "scipy")] == [1, 1, 1, 0]
     assert {"42.8", "1.69", "30", "1.77", "0.24", "0.30"} <= set(text)
     assert "float32, one thread, in a test. Longer is faster." in text
-
-
-def test_other_rows_are_drawn_by_their_names(drawn):
-    assert "sum 1M" in words(drawn([row for row in ROWS if row.goal.name == "sum 1M"]))
-
-
-def test_the_same_figures_give_the_same_bytes(drawn):
-    svg = drawn(ROWS)
-    assert svg == drawn(ROWS)
-    assert "dc:date" not in svg
+    assert "sum 1M" in words(drawn([row for row in ROWS if row.goal.name == "sum 1M"]))  # if no row has a title
+    assert all(len(find(BROWSER, [name])) == 1 for name in figure.TITLES)
 
 
 def test_a_dark_figure_differs_only_in_colors(drawn):
     light, dark = drawn(ROWS), drawn(ROWS, "speed-dark.svg")
+    assert light == drawn(ROWS)
     assert figure.LIGHT.accent in light and figure.DARK.accent in dark
     color = re.compile("#[0-9a-f]{6}")
     assert color.sub("", light) == color.sub("", dark)
-
-
-def test_text_has_one_typeface_and_the_background_is_transparent(drawn):
-    svg = drawn(ROWS)
-    assert set(re.findall(r"font-family: ([^;\"]*)", svg)) == {figure.FONT}
-    assert "#ffffff" not in svg
 
 
 @pytest.mark.parametrize(
@@ -80,7 +65,3 @@ def test_text_has_one_typeface_and_the_background_is_transparent(drawn):
 def test_mistakes_are_explained(rows, name, message, tmp_path):
     with pytest.raises(ArgumentError, match=re.escape(message)):
         figure.draw(rows, tmp_path / name, "in a test")
-
-
-def test_every_title_is_a_goal():
-    assert [len(find(BROWSER, [name])) for name in figure.TITLES] == [1] * len(figure.TITLES)

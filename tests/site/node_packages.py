@@ -10,7 +10,12 @@ from wasm import releases
 
 __all__ = ["folder"]
 
-SOURCE = packages.Source("site", packages.NPM.pins, packages.NPM.command, Path(__file__).parent)
+SOURCE = packages.Source(
+    "site",
+    ("package.json", "package-lock.json"),
+    ("npm", "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--silent"),
+    Path(__file__).parent,
+)
 
 
 def folder() -> Path:

@@ -9,10 +9,11 @@ statements are left out while the program still fails. What remains is printed a
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests/webgpu")]
 from drawing import draw  # noqa: E402
 
 import lanewise as lw  # noqa: E402
-from tests.bench.wgpu.work import without_chains  # noqa: E402
 
 RUNS = 4  # of each program on the GPU: the first unfused
 SHRINKING = 120.0  # seconds, at most
@@ -85,6 +85,22 @@ def on_cpu(statements: Sequence[str]) -> tuple[list[str], Reads]:
             continue
         done.append(statement)
     return done, reads
+
+
+@contextmanager
+def without_chains() -> Iterator[None]:
+    """Opens another device, on which elementwise calls run one by one, and afterwards one like the first. Both times,
+    tensors made before are lost."""
+    before = os.environ.get("LANEWISE_FUSE")
+    os.environ["LANEWISE_FUSE"] = "0"
+    try:
+        lw.reset("wgpu")
+        yield
+    finally:
+        os.environ.pop("LANEWISE_FUSE")
+        if before is not None:
+            os.environ["LANEWISE_FUSE"] = before
+        lw.reset("wgpu")
 
 
 def complaint(statements: Sequence[str], library: Any = lw, runs: int = RUNS) -> str | None:

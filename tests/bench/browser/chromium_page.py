@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
-from tests.bench.browser.fixtures import ISOLATION, LocalSite, chromium
+
+TESTS = Path(__file__).resolve().parents[2]
+sys.path += [str(TESTS), str(TESTS / "wasm")]  # modules there are not in a package
+
+import chromium  # noqa: E402
+from local_site import ISOLATION, LocalSite  # noqa: E402
 
 __all__ = ["Page", "PageError", "opened", "require"]
 
@@ -95,13 +100,10 @@ def opened(folders: Folders, *, webgpu: bool = False, in_worker: bool = False) -
     do so without being asked. Raises ArgumentError as `require` does.
     """
     require()
-    from playwright.sync_api import sync_playwright
-
     headers = ISOLATION if in_worker else {}
-    with closing(LocalSite(folders, {}, headers)) as site, sync_playwright() as playwright:
-        flags = [*chromium.FLAGS, *(chromium.WEBGPU if webgpu else ())]
-        browser = playwright.chromium.launch(executable_path=chromium.program(), args=flags)
-        try:
-            yield Page(browser, site.origin, in_worker=in_worker)
-        finally:
-            browser.close()
+    with (
+        closing(LocalSite(folders, {}, headers)) as site,
+        closing(chromium.Driver()) as driver,
+        closing(driver.launch(webgpu=webgpu)) as started,
+    ):
+        yield Page(started.browser, site.origin, in_worker=in_worker)

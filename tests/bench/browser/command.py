@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals --backends browser`: measures the browser's goals in a page in Chromium.
+"""Measures the browser's goals in a page in Chromium: `python -m tests.bench --goals --backends browser`.
 
 The page runs lanewise/timing.py in Pyodide. This module builds and fetches what the page needs, and asks the page to
 measure each goal.
@@ -12,42 +12,28 @@ import statistics
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
-from tests.bench import goals, machine, operations
-from tests.bench.browser import chromium_page, compile_limits, packages, webgpu
-from tests.bench.browser.table import (
-    BROWSER,
-    IMPORT,
-    ONE_THREAD,
-    THREADS,
-    WEBGPU,
-    WHEEL_SIZE,
-    WITHOUT_NUMPY,
-    WORKERS,
-)
-from tests.bench.goal_report import Row, Table, from_case, places, publish
-from tests.bench.goals import Goal, Measured
+from tests.bench import machine, operations
+from tests.bench.browser import chromium_page, packages, webgpu
+from tests.bench.goals import Goal, Measured, load
+from tests.bench.limits import compiled
+from tests.bench.report import Row, Table, announce, from_case
 from tests.bench.settings import Settings
 from wasm import build, releases
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-# --markdown writes the table of goals into a document, below a comment with `python -m tests.bench` and these options.
-OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # wasm/releases.py fetches NumPy and SciPy for this Pyodide
-JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # libraries to compare with; each has a module in page/
-THREADED = ("onnxruntime", "jax")  # of them, those that can use web workers; tfjs 4.22 starts some and uses one
-# Rows on two workers have this many times as many rounds as others. On two processors, the browser or the system needs
-# one of them in most rounds: minima of 7 rounds were up to 1.7 times those of 60.
-WORKER_ROUNDS = 8
-PEERS = ("numpy", "scipy", *JAVASCRIPT)
+PYTHON = ("numpy", "scipy", webgpu.PYBORCH)  # peers that npm does not have
 PACKAGES = ("numpy", "openblas", "scipy")
+SIMD = ("simd128", "relaxed_simd")
 
 BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # unless all are installed, pip installs them for the build
 
@@ -70,168 +56,111 @@ DOWNLOADS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Served:
-    """The files that the page needs, after they were built or fetched."""
+    """What the page needs, after it was built or fetched, and the options."""
 
+    settings: Settings
     wheel: Path
-    limits: Mapping[str, Path]
-    pyodide: Path
-    npm: Path | None  # None if no peer from npm takes part
-
-    def folders(self) -> dict[str, Path]:
-        """Returns the folders to serve, by the first part of the URL's path."""
-        folders = {
-            "page": Path(__file__).with_name("page"),
-            "pyodide": self.pyodide,
-            "dist": self.wheel.parent,
-            "limits": compile_limits.FOLDER,
-        }
-        return folders if self.npm is None else {**folders, "npm": self.npm}
+    folders: Mapping[str, Path]  # the folders to serve, by the first part of the URL's path
+    limits: Mapping[str, str]  # URLs of the modules of limits.c, by instruction set
+    packages: Mapping[str, Sequence[str]]  # what Python libraries on WebGPU need in Pyodide
 
 
-def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures and reports the goals whose names begin with one of `names`, or all. Returns the exit status."""
-    chosen = goals.find(BROWSER, names)
-    peers = _peers(settings.peers)
-    marked = places(settings.documents, OPTIONS, chosen)
+def measured(chosen: Sequence[Goal], settings: Settings) -> Table:
+    """Measures goals, each part of the table in pages of its own."""
+    offered = dict.fromkeys(name for goal in load("browser") for name in goal.peers)
+    if unknown := sorted(set(settings.peers or ()) - set(offered)):
+        raise ArgumentError(f"bench: expected peers among {', '.join(offered)} in the browser, got {unknown[0]!r}")
     chromium_page.require()
-    on_cpu = [goal for goal in chosen if goal not in (*WORKERS, *WEBGPU)]
-    on_workers = [goal for goal in chosen if goal in WORKERS]
-    on_gpu = [goal for goal in chosen if goal in WEBGPU]
-    javascript = {
-        *(JAVASCRIPT if on_cpu else ()),
-        *(THREADED if on_workers else ()),
-        *(webgpu.JAVASCRIPT if on_gpu else ()),
-    }
-    served = _served(settings.wheel, needs_npm=not javascript.isdisjoint(peers))
-    measuring = (
-        (_on_cpu, on_cpu, [name for name in peers if name in PEERS]),
-        (_on_workers, on_workers, [name for name in peers if name in THREADED]),
-        (_on_gpu, on_gpu, [name for name in webgpu.PEERS if name in peers]),
-    )
-    tables = [measure(rows, served, among, settings) for measure, rows, among in measuring if rows]
-    whole = Table(
+    taking_part = [name for name in offered if settings.peers is None or name in settings.peers]
+    served = _served(settings, {name for goal in chosen for name in goal.peers if name in taking_part})
+    tables = []
+    for part, measure in {"page": _in_page, "workers": _in_page, "webgpu": _on_gpu}.items():
+        rows = [goal for goal in chosen if goal.part == part]
+        peers = [name for name in taking_part if any(name in goal.peers for goal in rows)]
+        if rows:
+            tables.append(measure(rows, served, peers))
+    return Table(
         [row for table in tables for row in table.rows],
-        list(dict.fromkeys(name for table in tables for name in table.columns)),
         list(dict.fromkeys(line for table in tables for line in table.heading)),
         {name: fact for table in tables for name, fact in table.about.items()},
         f"in Chromium with Pyodide {PYODIDE} on {machine.short_cpu_name()}",
     )
-    return publish(whole, settings, marked)
 
 
-def _on_cpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    urls = {name: f"/limits/{path.name}" for name, path in served.limits.items()}
-    with chromium_page.opened(served.folders()) as page:
-        imports = _imports(page, served.wheel, peers, settings.repeats) if IMPORT in _names(chosen) else None
+def _in_page(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Table:
+    """Measures goals for one thread in a page, or those for several in a web worker, which has further workers."""
+    settings, threads = served.settings, chosen[0].threads
+    several = threads > 1
+    with chromium_page.opened(served.folders, in_worker=several) as page:
+        imports = None
+        if any(goal.how == "import" for goal in chosen):
+            imports = _imports(page, served.wheel, peers, settings.repeats)
         page.load()
-        about = _start(page, served, peers, limits=urls)
-        limits = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
-        engine = "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in limits.items())
-        heading = _heading(f"one thread: {_versions(about)}", engine, as_json=settings.as_json)
+        about = _start(page, served, peers, threads)
+        versions = f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
+        heading = _heading(
+            f"{threads} workers, Pyodide in another: {versions}" if several else f"one thread: {versions}"
+        )
+        facts = {"workers": about} if several else {"page": about}
+        if not several:
+            facts["limits"] = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
+            limits = "; ".join(f"{name} {value:.3g}" for name, value in facts["limits"].items())
+            heading.insert(2, f"limits of the engine: {limits}")
+        announce(heading, settings)
+        others = {
+            "wheel size": lambda goal: Row(goal, _download_sizes(served, peers), ()),
+            "import": lambda goal: Row(goal, imports, ()),
+        }
+        row = partial(measured_row, page, peers=peers, settings=settings, default=about["default"])
         rows = []
         for goal in chosen:
-            _announce(goal)
-            if goal.work:
-                rows.append(measured_row(page, goal, peers, settings, about["default"]))
-            elif goal.name == WHEEL_SIZE:
-                rows.append(Row(goal, _download_sizes(served, peers), ()))
-            else:
-                rows.append(Row(goal, imports, ()))
-    return Table(rows, peers, heading, {"page": about, "limits": limits})
+            print(goal.name, file=sys.stderr, flush=True)
+            rows.append(others.get(goal.how, row)(goal))
+    return Table(rows, heading, facts)
 
 
-def _on_workers(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    with chromium_page.opened(served.folders(), in_worker=True) as page:
-        page.load()
-        about = _start(page, served, peers, threads=THREADS)
-        heading = _heading(f"{THREADS} workers, Pyodide in another: {_versions(about)}", as_json=settings.as_json)
-        longer = replace(settings, repeats=WORKER_ROUNDS * settings.repeats)
-        rows = []
-        for goal in chosen:
-            _announce(goal)
-            rows.append(measured_row(page, goal, peers, longer, about["default"]))
-    return Table(rows, [*peers, ONE_THREAD], heading, {"workers": about})
-
-
-def _start(
-    page: chromium_page.Page,
-    served: Served,
-    peers: Sequence[str],
-    *,
-    limits: Mapping[str, str] | None = None,
-    threads: int = 1,
-) -> dict[str, Any]:
-    """Loads what the page measures, and returns what describe() in inside.py does.
-
-    `limits` are the URLs of the modules of limits.c.
-    """
+def _start(page: chromium_page.Page, served: Served, peers: Sequence[str], threads: int) -> dict[str, Any]:
+    """Loads what the page measures, and returns what describe() in inside.py does."""
     request = {
         "wheel": f"/dist/{served.wheel.name}",
-        "programs": f"/limits/{pack_programs(compile_limits.FOLDER).name}",
+        "programs": f"/limits/{pack_programs(compiled.FOLDER).name}",
         "packages": PACKAGES,
-        "peers": [name for name in peers if name in JAVASCRIPT],
-        "limitUrls": limits or {},
+        "peers": [name for name in peers if name not in PYTHON],
+        "limitUrls": served.limits if threads == 1 else {},
         "threads": threads,
     }
     about: dict[str, Any] = json.loads(page.call("start", request))
     return about
 
 
-def _versions(about: Mapping[str, Any]) -> str:
-    return f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
-
-
-def _announce(goal: Goal) -> None:
-    print(goal.name, file=sys.stderr, flush=True)
-
-
-def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str], settings: Settings) -> Table:
-    needed = {webgpu.OURS: [f"/dist/{served.wheel.name}"]}
-    folders = served.folders()
-    if webgpu.PYBORCH in peers:
-        pyborch = _pyborch(served.pyodide.parent)
-        folders["pypi"] = pyborch.parent
-        needed[webgpu.PYBORCH] = ["numpy", f"/pypi/{pyborch.name}"]
-    programs = f"/limits/{pack_programs(compile_limits.FOLDER).name}"
-    print(", ".join(_names(chosen)), file=sys.stderr, flush=True)
-    with chromium_page.opened(folders, webgpu=True) as page:
-        asked = webgpu.requests((webgpu.OURS, *peers), programs, needed)
-        found = webgpu.answers(page, asked, settings.repeats)
+def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Table:
+    print(", ".join(goal.name for goal in chosen), file=sys.stderr, flush=True)
+    with chromium_page.opened(served.folders, webgpu=True) as page:
+        needed = {name: served.packages.get(name, []) for name in (webgpu.OURS, *peers)}
+        found = webgpu.answers(page, needed, served.settings.repeats)
     versions = webgpu.versions(found)
-    heading = _heading(f"WebGPU: {versions}", as_json=settings.as_json)
-    rows = webgpu.rows(chosen, found, frozenset(webgpu.PEERS).difference(peers))
-    return Table(rows, peers, heading, {"webgpu": versions})
+    heading = _heading(f"WebGPU: {versions}")
+    announce(heading, served.settings)
+    return Table(webgpu.rows(chosen, found), heading, {"webgpu": versions})
 
 
-def _names(chosen: Sequence[Goal]) -> list[str]:
-    return [goal.name for goal in chosen]
-
-
-def _peers(names: Sequence[str] | None) -> Sequence[str]:
-    offered = tuple(dict.fromkeys((*PEERS, *webgpu.PEERS)))
-    if names is None:
-        return offered
-    if unknown := sorted(set(names) - set(offered)):
-        raise ArgumentError(f"bench: expected peers among {', '.join(offered)} in the browser, got {unknown[0]!r}")
-    return tuple(dict.fromkeys(names))
-
-
-def _served(wheel: Path | None, *, needs_npm: bool) -> Served:
+def _served(settings: Settings, peers: set[str]) -> Served:
     try:
-        wheel = wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
+        wheel = settings.wheel or build.build(compiled.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
         pyodide = releases.fetch(PYODIDE)
-        return Served(wheel, compile_limits.build(), pyodide, _npm(pyodide.parent) if needs_npm else None)
+        limits = {name: f"/limits/{path.name}" for name, path in compiled.build(SIMD, compiled.BROWSER).items()}
     except (build.WheelError, BuildError, releases.ReleaseError) as error:
         raise ArgumentError(f"bench: {error}") from None
-
-
-def _npm(cache: Path) -> Path:
-    return packages.fetch(packages.NPM, cache) / "node_modules"
-
-
-def _pyborch(cache: Path) -> Path:
-    (wheel,) = packages.fetch(packages.PYPI, cache).glob("*.whl")
-    return wheel
+    page = Path(__file__).with_name("page")
+    folders = {"page": page, "pyodide": pyodide, "dist": wheel.parent, "limits": compiled.FOLDER}
+    needed = {webgpu.OURS: [f"/dist/{wheel.name}"]}
+    if peers.difference(PYTHON):
+        folders["npm"] = packages.fetch(packages.NPM, pyodide.parent)
+    if webgpu.PYBORCH in peers:
+        (pyborch,) = packages.fetch(packages.PYPI, pyodide.parent).glob("*.whl")
+        folders["pypi"] = pyborch.parent
+        needed[webgpu.PYBORCH] = ["numpy", f"/pypi/{pyborch.name}"]
+    return Served(settings, wheel, folders, limits, needed)
 
 
 def pack_programs(folder: Path) -> Path:
@@ -249,19 +178,22 @@ def pack_programs(folder: Path) -> Path:
     return path
 
 
-def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], settings: Settings, default: str) -> Row:
+def measured_row(
+    page: chromium_page.Page, goal: Goal, *, peers: Sequence[str], settings: Settings, default: str
+) -> Row:
     """Measures a goal in the page and returns its row of the table. If the page throws, a note replaces the figure."""
+    taking_part = [name for name in goal.peers if name in peers]
     request = {
-        "goal": goal.name,
-        "peers": [name for name in peers if name != "numpy" or goal.name != WITHOUT_NUMPY],
-        "repeats": settings.repeats,
+        "goal": asdict(goal),
+        "peers": taking_part,
+        "repeats": goal.rounds * settings.repeats,
         "seconds": settings.seconds,
     }
     try:
         case = page.ask("measure", request)
     except chromium_page.PageError as error:
         return Row(goal, None, (f"no figure ({str(error).splitlines()[0]})",))
-    return from_case(goal, case, default, frozenset(PEERS).difference(peers))
+    return from_case(goal, case, default, frozenset(goal.peers).difference(taking_part))
 
 
 def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeats: int) -> Measured:
@@ -283,22 +215,16 @@ def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
     size = float(served.wheel.stat().st_size)
     peers = {}
     if "numpy" in names:
-        (numpy,) = served.pyodide.glob("numpy-*.whl")
+        (numpy,) = served.folders["pyodide"].glob("numpy-*.whl")
         peers["numpy"] = float(numpy.stat().st_size)
     for name, files in DOWNLOADS.items():
-        if served.npm and name in names:
-            peers[name] = float(sum(len(gzip.compress((served.npm / file).read_bytes())) for file in files))
+        if name in names:
+            contents = ((served.folders["npm"] / file).read_bytes() for file in files)
+            peers[name] = float(sum(len(gzip.compress(content)) for content in contents))
     return Measured(size, size, peers)
 
 
-def _heading(*facts_of_run: str, as_json: bool) -> list[str]:
-    """Returns the lines above a table, and prints them before the rows are measured unless JSON is to follow."""
+def _heading(versions: str) -> list[str]:
     facts = machine.facts()
-    heading = [
-        f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}",
-        *facts_of_run,
-        "figures are minima; peers are in the unit of the row",
-    ]
-    if not as_json:
-        print("\n".join([*heading, ""]), flush=True)
-    return heading
+    machine_and_browser = f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}"
+    return [machine_and_browser, versions, "figures are minima; peers are in the unit of the row"]

@@ -1,25 +1,27 @@
 """Fetches the peers (the libraries to compare with) from npm and PyPI into the user's cache. tests/site fetches its
 packages in the same way.
 
-npm and pip accept only the versions and hashes that the files here pin, and run no scripts of the packages. Nothing is
-installed for this machine: the packages run in the page.
+Only the versions and hashes that the files here pin are accepted, and no scripts of the packages run. Nothing is
+installed for this machine: the packages run in the page. Those from npm are bundles, which need no other packages.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lanewise.errors import ArgumentError
 
-__all__ = ["NPM", "PYPI", "Source", "fetch"]
+__all__ = ["NPM", "PYPI", "Source", "fetch", "pins"]
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 600  # seconds
@@ -33,13 +35,31 @@ class Source:
     pins: tuple[str, ...]  # the files in `folder` with the versions and hashes
     command: Sequence[str]  # runs in a folder with these files, and fetches the packages into it
     folder: Path = HERE
+    finish: Callable[[Path], None] = lambda workplace: None  # checks and unpacks what was fetched
 
 
-NPM = Source(
-    "npm",
-    ("package.json", "package-lock.json"),
-    ("npm", "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--silent"),
-)
+def pins() -> dict[str, str]:
+    """Returns the SHA-512 hash of each package of npm.txt, in npm's format."""
+    lines = (HERE / "npm.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split() for line in lines if not line.startswith("#"))
+
+
+def _unpack(workplace: Path) -> None:
+    """Unpacks the archives of npm.txt into folders named for the packages. Raises ArgumentError if a hash differs."""
+    for package, expected in pins().items():
+        name, _, version = package.rpartition("@")
+        archive = workplace / f"{name.removeprefix('@').replace('/', '-')}-{version}.tgz"
+        got = f"sha512-{base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()}"
+        if got != expected:
+            raise ArgumentError(f"bench: {package} from npm: expected the hash {expected}, got {got}")
+        with tarfile.open(archive) as opened:
+            opened.extractall(workplace / "unpacked", filter="data")
+        (workplace / name).parent.mkdir(exist_ok=True)
+        os.rename(workplace / "unpacked" / "package", workplace / name)
+        archive.unlink()
+
+
+NPM = Source("npm", ("npm.txt",), ("npm", "pack", "--silent", *pins()), finish=_unpack)
 PYPI = Source(
     "pypi",
     ("pyborch.txt",),
@@ -73,6 +93,7 @@ def fetch(source: Source, cache: Path) -> Path:
             raise ArgumentError(f"bench: {source.name} did not deliver the peers within {TIMEOUT} s") from None
         if done.returncode:
             raise ArgumentError(f"bench: fetching the peers from {source.name} failed: {done.stderr.strip()[-500:]}")
+        source.finish(workplace)
         try:
             os.rename(workplace, folder)
         except OSError:  # another run has created this folder first

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import lanewise as lw
 from lanewise.errors import ArgumentError
@@ -39,37 +39,53 @@ class Batch:
     timed: bool = False
 
 
-class Peer(Protocol):
-    """Another library. Its module in this folder defines open(threads) -> Peer."""
+class Peer:
+    """Another library. A class in a module of this folder derives from this."""
 
     name: str
     settings: str  # its version and settings, for the report
+    operators = False  # whether its arrays have operators that are as fast as its functions, or faster
+    finish: Callable[[Any], object] | None = None  # waits for the last result, if calls return before they are done
+
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns the library's function for the operation, or None if it has none."""
+        raise NotImplementedError
+
+    def array(self, value: HostArray) -> Any:
+        """Returns an array of the library with these elements."""
+        return to_numpy(value)
 
     def call(self, case: Case) -> Call | Batch | None:
         """Returns what to time for the case, or None if the peer does not have the operation."""
-        ...
+        function = self.function(case)
+        return None if function is None else Call(function, convert(case.arguments, self.array), case.keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns elements of a result of Call.function, by position in row-major order."""
-        ...
+        """Returns elements of a result of Call.function, by position in row-major order; several arrays are joined."""
+        import numpy as np
+
+        parts = result if isinstance(result, list | tuple) else [result]
+        flat = np.concatenate([np.asarray(part).reshape(-1) for part in parts])
+        return [float(value) for value in flat[list(positions)]]
 
 
-# name of the peer: the package that must be installed, its module in this folder
-PEERS: Mapping[str, tuple[str, str]] = {
-    "numpy": ("numpy", "tests.bench.peers.numpy_peer"),
-    "numpy-out": ("numpy", "tests.bench.peers.numpy_out"),
-    "numpy-skylakex": ("numpy", "tests.bench.peers.numpy_skylakex"),
-    "torch": ("torch", "tests.bench.peers.torch_peer"),
-    "jax": ("jax", "tests.bench.peers.jax_peer"),
-    "numexpr": ("numexpr", "tests.bench.peers.numexpr_peer"),
-    "numkong": ("numkong", "tests.bench.peers.numkong_peer"),
+# name of the peer: the package that must be installed, a module in this folder, and what makes the peer there from a
+# number of threads, before the package is imported
+PEERS: Mapping[str, tuple[str, str, str]] = {
+    "numpy": ("numpy", "numpy_peer", "NumpyPeer"),
+    "numpy-out": ("numpy", "numpy_peer", "NumpyOutPeer"),
+    "numpy-skylakex": ("numpy", "elsewhere", "numpy_for_avx512"),
+    "torch": ("torch", "torch_peer", "TorchPeer"),
+    "jax": ("jax", "jax_peer", "JaxPeer"),
+    "numexpr": ("numexpr", "numexpr_peer", "NumexprPeer"),
+    "numkong": ("numkong", "numkong_peer", "NumkongPeer"),
 }
 AVX512 = ("numpy-skylakex",)  # peers whose kernels crash on processors without AVX-512
 
 
 def missing(name: str) -> str:
     """Says why a peer cannot take part, or returns an empty string."""
-    package, _ = PEERS[name]
+    package = PEERS[name][0]
     if find_spec(package) is None:
         return f"not installed; pip install {package}, or leave it out"
     available = [info.name for info in lw.backends() if info.available]
@@ -87,8 +103,21 @@ def open_peer(name: str, threads: int) -> Peer:
         raise ArgumentError(f"bench: expected peers from {', '.join(PEERS)}, got {name!r}")
     if reason := missing(name):
         raise ArgumentError(f"bench: the peer {name} is {reason}")
-    peer: Peer = importlib.import_module(PEERS[name][1]).open(threads)
+    _, module, maker = PEERS[name]
+    peer: Peer = getattr(importlib.import_module(f"{__name__}.{module}"), maker)(threads)
     return peer
+
+
+def on_threads(number: int) -> str:
+    """Returns the number of threads as text, for a peer's settings."""
+    return f"{number} thread{'s' * (number > 1)}"
+
+
+def to_numpy(value: HostArray) -> Any:
+    """Copies an array into one of NumPy."""
+    import numpy as np
+
+    return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()
 
 
 def convert(arguments: Sequence[Argument], array: Callable[[HostArray], Any]) -> tuple[Any, ...]:

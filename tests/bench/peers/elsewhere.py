@@ -1,134 +1,135 @@
-"""Runs a peer (another library) in a separate process, for settings that a library reads only when it is loaded.
+"""Runs a contestant in a separate process, for settings that a library reads only when it is loaded.
 
 In each round, the benchmark asks the separate process to make a number of calls. That process answers with the time
-that the calls took, which does not include communication. The class Elsewhere starts that process:
-
-    python -m tests.bench.peers.elsewhere numpy 1     reads requests on standard input, answers on standard output
+that the calls took, which does not include communication.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import multiprocessing
 import os
-import pickle
-import subprocess
-import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from time import perf_counter_ns
-from typing import Any, BinaryIO
+from typing import Any
 
-from lanewise.timing import Contestant
+from tests.bench import runner
 from tests.bench.cases import Case
-from tests.bench.peers import Batch, Call, open_peer
+from tests.bench.peers import PEERS, Batch, Peer, open_peer
+
+# OpenBLAS selects kernels by CPU model. On newer AMD processors it selects those for Haswell (AVX2), although
+# these processors have AVX-512, and OpenBLAS's kernels for AVX-512 are twice as fast on them.
+FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
+PRODUCTS = ("matmul", "matvec", "vecmat", "linear", "dot", "norm_l2", "outer", "conv2d")  # computed by OpenBLAS
 
 
-class Elsewhere:
-    """A peer in a separate process, under another name and with additional environment variables."""
+def numpy_for_avx512(threads: int) -> Peer:
+    """Starts NumPy with OpenBLAS's kernels for AVX-512, even on processors for which OpenBLAS selects others."""
+    return Elsewhere("numpy-skylakex", "numpy", threads, FOR_AVX512, PRODUCTS)
+
+
+class Elsewhere(Peer):
+    """A peer, or one of Lanewise's backends, in a separate process, under another name and with other variables."""
 
     def __init__(
-        self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
+        self,
+        name: str,
+        contestant: str,
+        threads: int,
+        environment: Mapping[str, str],
+        operations: Sequence[str] | None = None,
+        how: str = "",
     ) -> None:
-        """Starts the process. The peer offers only `operations`: those that `environment` affects."""
+        """Starts the process. The peer offers only `operations`, unless that is None: those that `environment` affects.
+
+        `contestant` names a peer, or a backend, on which runner.backend_ready makes the contestant in the way `how`.
+        """
         self.name = name
         self._operations = operations
-        root = str(Path(__file__).resolve().parents[3])
-        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-        self._process = process = subprocess.Popen(
-            [sys.executable, "-m", __name__, peer, str(threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **environment, "PYTHONPATH": path},
-        )
-        assert process.stdin and process.stdout
-        self._to, self._from = process.stdin, process.stdout
-        weakref.finalize(self, _stop, process)
+        self._how = how
+        spawning = multiprocessing.get_context("spawn")
+        self._pipe, theirs = spawning.Pipe()
+        self._process = spawning.Process(target=_serve, args=(contestant, threads, theirs), daemon=True)
+        before = dict(os.environ)
+        os.environ.update(environment)
+        try:
+            self._process.start()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        theirs.close()
+        weakref.finalize(self, _stop, self._process, self._pipe)
         self.settings = f"{name}: {self._ask('settings')}"
 
     def call(self, case: Case) -> Batch | None:
         """Sends the case to the process. Returns a Batch that runs it there, or None if the operation is missing."""
-        if case.operation.name not in self._operations or not self._ask("load", case):
+        if self._operations is not None and case.operation.name not in self._operations:
             return None
+        if reason := self._ask("load", case, self._how):
+            if reason == runner.NO_SUCH_OPERATION:
+                return None
+            raise RuntimeError(reason)
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)
 
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Not used: call() returns a Batch, whose `read` returns the elements of its result."""
-        raise NotImplementedError
-
-    def _ask(self, verb: str, value: object = None) -> Any:
+    def _ask(self, verb: str, *values: object) -> Any:
         try:
-            pickle.dump((verb, value), self._to)
-            self._to.flush()
-            failure, answer = pickle.load(self._from)
-        except (EOFError, BrokenPipeError):
+            self._pipe.send((verb, values))
+            failure, answer = self._pipe.recv()
+        except (EOFError, OSError):
             raise RuntimeError("the process of the peer has ended") from None
         if failure:
             raise RuntimeError(failure)
         return answer
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Closes the standard input of the process, which makes the process exit, and waits for the exit."""
-    assert process.stdin and process.stdout
-    with contextlib.suppress(BrokenPipeError):  # the process has already ended
-        process.stdin.close()
-    process.wait()
-    process.stdout.close()
+def _stop(process: BaseProcess, pipe: Connection) -> None:
+    """Closes the pipe, which makes the process exit, and waits for the exit."""
+    pipe.close()
+    process.join()
+
+
+def _serve(contestant: str, threads: int, pipe: Connection) -> None:
+    """Answers requests until the pipe is closed. Runs in the separate process."""
+    server = _Server(contestant, threads)
+    gc.disable()
+    with contextlib.suppress(EOFError):
+        while True:
+            verb, values = pipe.recv()
+            try:
+                pipe.send(("", getattr(server, verb)(*values)))
+            except Exception as error:  # raised again in the process that sent the request
+                pipe.send((f"{type(error).__name__}: {error}", None))
 
 
 class _Server:
-    """Answers requests. Runs in the separate process."""
+    def __init__(self, contestant: str, threads: int) -> None:
+        self._backend = contestant
+        self._peer = open_peer(contestant, threads) if contestant in PEERS else None
 
-    def __init__(self, peer: str, threads: int) -> None:
-        self._peer = open_peer(peer, threads)
-        self._call: Call | None = None
-        self._loop: Callable[[int], object] | None = None
+    def settings(self) -> str:
+        return self._peer.settings if self._peer else self._backend
 
-    def settings(self, _: object) -> str:
-        return self._peer.settings
-
-    def load(self, case: Case) -> bool:
-        call = self._peer.call(case)
-        self._call = call if isinstance(call, Call) else None
-        if self._call:
-            self._loop = self._contestant(self._call).loop(keep=False)
-        return self._call is not None
+    def load(self, case: Case, how: str) -> str:
+        """Makes the contestant. Returns why it cannot take part, or an empty string."""
+        try:
+            if self._peer:
+                ready = runner.peer_ready(case, self._peer)
+            else:
+                ready = runner.backend_ready(case, self._backend, how)
+        except runner.NotTimedError as reason:
+            return str(reason)
+        self.read, self._contestant = ready.read, ready.contestant
+        self._loop = ready.contestant.loop(keep=ready.contestant.finish is not None)
+        return ""
 
     def run(self, count: int) -> int:
-        assert self._loop
-        start = perf_counter_ns()
-        self._loop(count)
-        return perf_counter_ns() - start
-
-    def read(self, positions: Sequence[int]) -> list[float]:
-        assert self._call
-        return self._peer.numbers(self._contestant(self._call).run(), positions)
-
-    def _contestant(self, call: Call) -> Contestant:
-        return Contestant.calling(self._peer.name, call.function, *call.arguments, keywords=call.keywords)
-
-
-def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answers requests until `requests` is closed."""
-    server = _Server(peer, threads)
-    gc.disable()
-    while True:
-        try:
-            verb, value = pickle.load(requests)
-        except EOFError:
-            return
-        answer: tuple[str | None, Any]
-        try:
-            answer = (None, getattr(server, verb)(value))
-        except Exception as error:  # raised again in the process that sent the request
-            answer = (f"{type(error).__name__}: {error}", None)
-        pickle.dump(answer, answers)
-        answers.flush()
-
-
-if __name__ == "__main__":
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # libraries may print: redirect that to standard error
-        serve(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer, answers)
+        with self._contestant.context():
+            start = perf_counter_ns()
+            result = self._loop(count)
+            if self._contestant.finish is not None:
+                self._contestant.finish(result)
+            return perf_counter_ns() - start

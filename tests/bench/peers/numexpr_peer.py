@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numexpr
 import numpy as np
 
 from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
-from tests.bench.peers import Call, Peer, convert
+from tests.bench.peers import Peer, on_threads
 
 # The type by which numexpr denotes each dtype: its `float` is float32.
 TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}
@@ -60,33 +59,20 @@ EXPRESSIONS: Mapping[str, str] = {
 }
 
 
-def open(threads: int) -> Peer:
-    """Sets numexpr's number of threads."""
-    numexpr.set_num_threads(threads)
-    return NumexprPeer(threads)
-
-
-class NumexprPeer:
+class NumexprPeer(Peer):
     """Elementwise operations as expressions."""
 
     name = "numexpr"
 
     def __init__(self, threads: int) -> None:
-        self.settings = f"numexpr {numexpr.__version__}, {threads} thread{'s' * (threads > 1)}"
+        numexpr.set_num_threads(threads)
+        self.settings = f"numexpr {numexpr.__version__}, {on_threads(threads)}"
 
-    def call(self, case: Case) -> Call | None:
-        """Returns a call of the expression, compiled for the dtypes."""
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns the expression, compiled for the dtypes."""
         expression = EXPRESSIONS.get(case.operation.name)
         if expression is None:
             return None
         signature = [(name, TYPES[item.dtype]) for name, item in zip("abc", case.inputs, strict=False)]
-        compiled = numexpr.NumExpr(expression, signature)
-        return Call(compiled, convert(case.arguments, _array))
-
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns some elements as Python floats."""
-        return [float(value) for value in np.asarray(result).reshape(-1)[list(positions)]]
-
-
-def _array(value: HostArray) -> Any:
-    return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()
+        compiled: Callable[..., Any] = numexpr.NumExpr(expression, signature)
+        return compiled

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
 import numkong
-import numpy as np  # NumKong's tensors are made from NumPy's arrays
 
 from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
-from tests.bench.peers import Call, Peer, convert
+from tests.bench.peers import Peer, to_numpy
 
 # The functions whose results equal Lanewise's for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -29,34 +28,22 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def open(threads: int) -> Peer:
-    """Returns the peer. `threads` does not matter, because the functions use one thread."""
-    return NumkongPeer()
-
-
-class NumkongPeer:
+class NumkongPeer(Peer):
     """Computes with the functions of _FUNCTIONS, on NumKong's tensors."""
 
     name = "numkong"
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:  # its functions use one
         used = [name for name, there in numkong.get_capabilities().items() if there and name != "serial"]
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
-    def call(self, case: Case) -> Call | None:
-        """Returns a call of the function, or None if there is none or the dtype is not float32.
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns the function, or None if there is none or the dtype is not float32.
 
         For inputs of other dtypes, the dtype of NumKong's sums differs from that of Lanewise's.
         """
-        function = _FUNCTIONS.get(case.operation.name)
-        if function is None or case.dtype != "float32":
-            return None
-        return Call(function, convert(case.arguments, _tensor), case.keywords)
+        return _FUNCTIONS.get(case.operation.name) if case.dtype == "float32" else None
 
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns some elements as Python floats."""
-        return [float(value) for value in np.asarray(result).reshape(-1)[list(positions)]]
-
-
-def _tensor(value: HostArray) -> Any:
-    return numkong.Tensor(np.frombuffer(value.data, value.dtype).reshape(value.shape))
+    def array(self, value: HostArray) -> Any:
+        """Returns a tensor of NumKong."""
+        return numkong.Tensor(to_numpy(value))

@@ -6,7 +6,7 @@ Results overwrite temporary arrays, as in the code of a careful user.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -30,14 +30,6 @@ def _fma(x1: Array, x2: Array, x3: Array) -> Array:
     return result
 
 
-def _relu(x: Array) -> Array:
-    return np.maximum(x, 0)
-
-
-def _leaky_relu(x: Array, slope: float = 0.01) -> Array:
-    return np.where(x > 0, x, slope * x)
-
-
 def _sigmoid(x: Array) -> Array:
     result = np.negative(x)
     np.exp(result, out=result)
@@ -51,14 +43,8 @@ def _silu(x: Array) -> Array:
     return result
 
 
-def _softplus(x: Array) -> Array:
-    return np.logaddexp(x, 0)
-
-
 def _gelu(x: Array, approximate: str = "none") -> Array:
     if approximate == "none":
-        from scipy.special import erf
-
         result = x * 0.7071067811865476
         erf(result, out=result)
     else:
@@ -71,16 +57,6 @@ def _gelu(x: Array, approximate: str = "none") -> Array:
     result *= x
     result *= 0.5
     return result
-
-
-def _erf(x: Array) -> Array:
-    from scipy.special import erf
-
-    return erf(x)
-
-
-def _astype(x: Array, dtype: str) -> Array:
-    return x.astype(dtype)
 
 
 def _softmax(x: Array, axis: int = -1) -> Array:
@@ -123,6 +99,14 @@ def _linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     return result
 
 
+def _attention(query: Array, key: Array, value: Array, *, is_causal: bool = False) -> Array:
+    scores = query @ np.swapaxes(key, -1, -2)
+    scores *= query.shape[-1] ** -0.5
+    if is_causal:
+        scores[..., np.tri(*scores.shape[-2:]) == 0] = -np.inf
+    return _softmax(scores) @ value
+
+
 def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int = 0) -> Array:
     """Computes conv2d as one matrix product, with the windows as columns."""
     out_channels, channels, height, width = weight.shape
@@ -150,35 +134,11 @@ def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
     return result
 
 
-def _take(x: Array, indices: Array, axis: int | None = None) -> Array:
-    return x.take(indices, axis=axis)
-
-
-def _argsort(x: Array) -> Array:
-    return np.argsort(x, kind="stable")
-
-
 def _topk(x: Array, k: int) -> tuple[Array, Array]:
     chosen = np.argpartition(x, -k, axis=-1)[..., -k:]
     values = np.take_along_axis(x, chosen, -1)
     order = np.lexsort((chosen, -values), axis=-1)
     return np.take_along_axis(values, order, -1), np.take_along_axis(chosen, order, -1)
-
-
-def _embedding(indices: Array, weight: Array) -> Array:
-    return weight.take(indices, axis=0)
-
-
-def _concat(arrays: Sequence[Array], axis: int = 0) -> Array:
-    return np.concatenate(list(arrays), axis=axis)
-
-
-def _rand(shape: tuple[int, ...]) -> Array:
-    return _GENERATOR.random(shape, dtype=np.float32)
-
-
-def _randn(shape: tuple[int, ...]) -> Array:
-    return _GENERATOR.standard_normal(shape, dtype=np.float32)
 
 
 _GENERATOR = np.random.Generator(np.random.Philox(0))
@@ -188,26 +148,30 @@ _FUNCTIONS: Mapping[str, Function] = {
     "norm_l2": np.linalg.norm,
     "matvec": np.dot,
     "vecmat": np.dot,
-    "relu": _relu,
-    "leaky_relu": _leaky_relu,
+    "relu": lambda x: np.maximum(x, 0),
+    "leaky_relu": lambda x, slope=0.01: np.where(x > 0, x, slope * x),
     "sigmoid": _sigmoid,
     "silu": _silu,
-    "softplus": _softplus,
-    "astype": _astype,
+    "softplus": lambda x: np.logaddexp(x, 0),
+    "astype": lambda x, dtype: x.astype(dtype),
     "softmax": _softmax,
     "log_softmax": _log_softmax,
     "layer_norm": _layer_norm,
     "rms_norm": _rms_norm,
     "linear": _linear,
+    "scaled_dot_product_attention": _attention,
     "conv2d": _conv2d,
     "max_pool2d": _max_pool2d,
-    "take": _take,
-    "concat": _concat,
+    "take": lambda x, indices, axis=None: x.take(indices, axis=axis),
+    "concat": lambda arrays, axis=0: np.concatenate(list(arrays), axis=axis),
     "flatten": np.ravel,
-    "embedding": _embedding,
-    "argsort": _argsort,
+    "embedding": lambda indices, weight: weight.take(indices, axis=0),
+    "argsort": lambda x: np.argsort(x, kind="stable"),
     "topk": _topk,
-    "rand": _rand,
-    "randn": _randn,
-    **({"gelu": _gelu, "erf": _erf} if find_spec("scipy") else {}),
+    "rand": lambda shape: _GENERATOR.random(shape, dtype=np.float32),
+    "randn": lambda shape: _GENERATOR.standard_normal(shape, dtype=np.float32),
 }
+if find_spec("scipy"):
+    from scipy.special import erf
+
+    _FUNCTIONS = {**_FUNCTIONS, "gelu": _gelu, "erf": erf}

@@ -1,33 +1,25 @@
-"""NumPy, with the kernels that its OpenBLAS selects; see numpy_skylakex.py for others."""
+"""NumPy, with the kernels that its OpenBLAS selects; elsewhere.py starts one with others. `numpy-out` writes into an
+existing array, which saves the page faults of a new one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanewise.timing import limit_blas_threads
 from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
-from tests.bench.peers import Call, Peer, convert
-
-# OpenBLAS selects kernels by CPU model. On newer AMD processors it selects those for Haswell (AVX2), although
-# these processors have AVX-512, and OpenBLAS's kernels for AVX-512 are twice as fast on them.
-FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
+from tests.bench.peers import Batch, Call, Peer
 
 
-def open(threads: int) -> Peer:
-    """Sets the number of threads of the BLAS, before NumPy is imported."""
-    limit_blas_threads(threads)
-    return NumpyPeer()
-
-
-class NumpyPeer:
+class NumpyPeer(Peer):
     """Computes with the functions of numpy_functions.py."""
 
     name = "numpy"
+    operators = True
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        limit_blas_threads(threads)
         import numpy as np
 
         from tests.bench.peers import numpy_functions
@@ -38,15 +30,38 @@ class NumpyPeer:
         if "OPENBLAS_CORETYPE" in os.environ:
             self.settings += f", OpenBLAS for {os.environ['OPENBLAS_CORETYPE']}"
 
-    def call(self, case: Case) -> Call | None:
-        """Returns a call of NumPy's function on copies of the inputs."""
-        function = self._function(case.operation.name)
-        return None if function is None else Call(function, convert(case.arguments, self._array), case.keywords)
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns NumPy's function, or a composition."""
+        return self._function(case.operation.name)
 
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns some elements as Python floats."""
-        flat = self._np.asarray(result).reshape(-1)
-        return [float(value) for value in flat[list(positions)]]
 
-    def _array(self, value: HostArray) -> Any:
-        return self._np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()
+class NumpyOutPeer(NumpyPeer):
+    """Computes with NumPy's universal functions, and with compositions of them that write into `out`."""
+
+    name = "numpy-out"
+    operators = False
+
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns a function with the argument `out`."""
+        composed, found = _composed(self._np), getattr(self._np, case.operation.name, None)
+        ufunc = isinstance(found, self._np.ufunc) and found.nout == 1
+        return composed.get(case.operation.name) or (found if ufunc else None)
+
+    def call(self, case: Case) -> Call | Batch | None:
+        """Returns a call that writes into `out`, an array that an earlier call returned."""
+        call = super().call(case)
+        if not isinstance(call, Call):
+            return call
+        result = self._np.asarray(call.function(*call.arguments, **call.keywords))
+        return Call(call.function, call.arguments, {**call.keywords, "out": result})
+
+
+def _composed(np: Any) -> Mapping[str, Callable[..., Any]]:
+    def fma(x1: Any, x2: Any, x3: Any, out: Any = None) -> Any:
+        out = np.multiply(x1, x2, out=out)
+        return np.add(out, x3, out=out)
+
+    def relu(x: Any, out: Any = None) -> Any:
+        return np.maximum(x, 0, out=out)
+
+    return {"fma": fma, "relu": relu}

@@ -1,4 +1,4 @@
-"""PyTorch on the CPU as a peer, in inference mode."""
+"""PyTorch as a peer, in inference mode, on the CPU or with CUDA."""
 
 from __future__ import annotations
 
@@ -11,37 +11,48 @@ from torch.nn import functional
 
 from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
-from tests.bench.peers import Call, Peer, convert
+from tests.bench.peers import Batch, Call, Peer, on_threads
 
 
-def open(threads: int) -> Peer:
-    """Sets the number of threads, and turns inference mode on until the peer is freed."""
-    torch.set_num_threads(threads)
-    return TorchPeer(threads)
-
-
-class TorchPeer:
+class TorchPeer(Peer):
     """Computes with the functions of _FUNCTIONS, or those of the same name in torch."""
 
     name = "torch"
+    operators = True
 
-    def __init__(self, threads: int) -> None:
-        self.settings = f"torch {torch.__version__}, {threads} thread{'s' * (threads > 1)}, inference mode"
+    def __init__(self, threads: int, *, cuda: bool = False) -> None:
+        """With `cuda`, computes on the GPU, without the less precise float32 of tensor cores."""
+        torch.set_num_threads(threads)
+        place = torch.cuda.get_device_name() if cuda else on_threads(threads)
+        self.settings = f"torch {torch.__version__}, {place}, inference mode"
+        self._device = "cuda" if cuda else "cpu"
+        if cuda:
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+            self.finish = lambda _: torch.cuda.synchronize()
         self._mode = torch.inference_mode()  # kept, because the mode ends when this object is freed
         self._mode.__enter__()
 
-    def call(self, case: Case) -> Call | None:
-        """Returns a call of PyTorch's function on PyTorch's tensors."""
-        function = _FUNCTIONS.get(case.operation.name) or getattr(torch, case.operation.name, None)
-        if not callable(function):
-            return None
-        arguments = convert(case.arguments, _array)
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns PyTorch's function."""
+        found = _FUNCTIONS.get(case.operation.name) or getattr(torch, case.operation.name, None)
+        return found if callable(found) else None
+
+    def call(self, case: Case) -> Call | Batch | None:
+        """Returns a call with PyTorch's dtypes."""
+        call = super().call(case)
+        if not isinstance(call, Call):
+            return call
+        arguments, keywords = call.arguments, dict(call.keywords)
         if case.operation.name == "astype":
             arguments = (arguments[0], getattr(torch, arguments[1]))
-        keywords = dict(case.keywords)
         if "dtype" in keywords:
             keywords["dtype"] = getattr(torch, str(keywords["dtype"]))
-        return Call(function, arguments, keywords)
+        return Call(call.function, arguments, keywords)
+
+    def array(self, value: HostArray) -> Any:
+        """Returns a tensor on the peer's device."""
+        tensor = torch.frombuffer(bytearray(value.data), dtype=getattr(torch, value.dtype))
+        return tensor.reshape(value.shape).clone().to(self._device)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
         """Returns some elements as Python floats; several tensors are joined."""
@@ -49,23 +60,6 @@ class TorchPeer:
         joined = torch.cat([part.reshape(-1).double() for part in parts])
         values: list[float] = joined[list(positions)].tolist()
         return values
-
-
-def _array(value: HostArray) -> torch.Tensor:
-    dtype = getattr(torch, value.dtype)
-    return torch.frombuffer(bytearray(value.data), dtype=dtype).reshape(value.shape).clone()
-
-
-def _layer_norm(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    return functional.layer_norm(x, x.shape[-1:], weight, bias)
-
-
-def _take(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
-    return torch.index_select(x, 0, indices)
-
-
-def _softmax(x: torch.Tensor) -> torch.Tensor:
-    return torch.softmax(x, -1)
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
@@ -82,8 +76,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "mish": functional.mish,
     "elu": functional.elu,
     "hardswish": functional.hardswish,
-    "softmax": _softmax,
-    "layer_norm": _layer_norm,
+    "softmax": lambda x: torch.softmax(x, -1),
+    "layer_norm": lambda x, weight, bias: functional.layer_norm(x, x.shape[-1:], weight, bias),
     "linear": functional.linear,
     "embedding": functional.embedding,
     "flip": lambda x: torch.flip(x, tuple(range(x.ndim))),
@@ -98,6 +92,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "std": partial(torch.std, correction=0),
     "max": torch.amax,
     "min": torch.amin,
-    "take": _take,
+    "take": lambda x, indices: torch.index_select(x, 0, indices),
     "permute_dims": torch.permute,
 }

@@ -1,4 +1,4 @@
-// Counts what the libraries in the page ask of WebGPU. page.mjs imports this before any library. Every submission
+// Counts what the libraries in the page ask of WebGPU. gpu.mjs imports this before any library. Every submission
 // counts, also one that only copies a result for reading.
 export const counters = { dispatches: 0, submissions: 0, reads: 0 };
 

@@ -1,9 +1,9 @@
-// Measures a JavaScript library on WebGPU, as gpu.py measures one in Python. Its module gpu_<name>.mjs has `open()`,
-// which returns
+// Measures a library on WebGPU. Its module, gpu_<name>.mjs, has `open()`, which returns
 //   settings        the library, its version, and how it is used
 //   squares(data)   the sum of the squares of an array
 //   adder(data)     { record(count), read() }: records `count` additions, y = y + x, that begin with y = x; reads y
 //   chain(data)     a function that computes 15 elementwise operations and a sum of an array, and reads the result
+// python() returns the same for a library in Python.
 import { counters } from "./counters.mjs";
 
 const SAMPLES = 7;
@@ -22,22 +22,42 @@ async function timed(work) {
     return (performance.now() - began) * 1e6;
 }
 
-export async function measured(name) {
+// Runs the program gpu_<name>.py in a Pyodide, and returns its functions, which may wait for the GPU.
+export async function python(pyodide, source) {
+    await pyodide.runPythonAsync(source);
+    function call(name) {
+        const called = pyodide.globals.get(name);
+        return (...given) => called.callPromising(...given);
+    }
+    return {
+        squares: call("squares"),
+        async adder() {
+            await call("prepare")();
+            const [calls, sums] = pyodide.globals.get("ADDITIONS").toJs();
+            return { record: call("record"), read: async () => [await call("read")()], calls, sums };
+        },
+        chain: () => call("chain"),
+        facts: async () => JSON.parse(await call("facts")()),
+    };
+}
+
+export async function measured(open) {
     let library;
     let number;
     const first = await timed(async () => {
-        library = await (await import(`./gpu_${name}.mjs`)).open();
+        library = await open();
         number = await library.squares(Float32Array.of(1, 2, 3, 4));
     });
     const results = [number];
 
     const adder = await library.adder(Float32Array.of(1, 2, 3, 4));
-    await adder.record(CALLS);
+    const calls = adder.calls ?? CALLS;
+    await adder.record(calls);
     await adder.read();
     const recorded = [];
     for (let i = 0; i < SAMPLES; i++) {
-        recorded.push((await timed(() => adder.record(CALLS))) / CALLS);
-        results.push(sumOf(await adder.read()) / (CALLS + 1));
+        recorded.push((await timed(() => adder.record(calls))) / calls);
+        results.push(sumOf(await adder.read()) / (adder.sums ?? calls + 1));
     }
 
     const chain = await library.chain(Float32Array.from({ length: 1000 }, (_, i) => i));
@@ -59,5 +79,6 @@ export async function measured(name) {
         });
         chained.push(taken / TIMED);
     }
-    return JSON.stringify({ settings: library.settings, first, recorded, results, runs, chained });
+    const facts = (await library.facts?.()) ?? { settings: library.settings };
+    return JSON.stringify({ ...facts, first, recorded, results, runs, chained });
 }

@@ -1,30 +1,41 @@
-"""Measures pyborch on WebGPU, as gpu_lanewise.py measures Lanewise."""
+"""pyborch on WebGPU, for gpu.mjs."""
 
 import json
+from contextlib import ExitStack
 from importlib.metadata import version
-from time import perf_counter_ns
+from typing import Any
 
-began = perf_counter_ns()
-import borch_webgpu as torch  # type: ignore[import-not-found] # noqa: E402
+import borch_webgpu as torch  # type: ignore[import-not-found]
 
 x = torch.tensor([1.0, 2.0, 3.0, 4.0])
-number = float((x * x).sum().item())
-first = perf_counter_ns() - began
-
-from tests.bench.browser.page.gpu import measured  # noqa: E402
-
-CALLS = 320
-values = torch.tensor([float(i) for i in range(1000)])
+ADDITIONS = (320, 321)  # in a sample, and how many times x the result is
+inside = ExitStack()  # without these contexts, it keeps every result
+sums: Any
+values: Any
 
 
-def additions() -> tuple[float, float]:
-    with torch.no_grad(), torch.scope():  # without these, it keeps every result
-        y = x
-        start = perf_counter_ns()
-        for _ in range(CALLS):
-            y = y + x
-        taken = perf_counter_ns() - start
-        return taken / CALLS, float(y.sum().item()) / (CALLS + 1)
+def squares(_: object) -> float:
+    return float((x * x).sum().item())
+
+
+def prepare() -> None:
+    global values
+    values = torch.tensor([float(i) for i in range(1000)])
+
+
+def record(count: int) -> None:
+    global sums
+    inside.close()
+    inside.enter_context(torch.no_grad())
+    inside.enter_context(torch.scope())
+    y = x
+    for _ in range(count):
+        y = y + x
+    sums = y
+
+
+def read() -> float:
+    return float(sums.sum().item())
 
 
 def chain() -> float:
@@ -34,4 +45,5 @@ def chain() -> float:
     return float(y.sum().item())
 
 
-json.dumps(measured(f"pyborch {version('pyborch')}", first, number, additions, chain))
+def facts() -> str:
+    return json.dumps({"settings": f"pyborch {version('pyborch')}"})

@@ -7,7 +7,7 @@ return JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,22 +19,20 @@ from pyodide.ffi import run_sync, to_js
 
 import lanewise as lw
 from lanewise import _ext, selection
-from lanewise.timing import Contestant
 from lanewise.timing import measure as time_in_turn
-from tests.bench import report, runner
-from tests.bench.browser.table import BROWSER, ONE_THREAD, THREADS
+from tests.bench import runner
 from tests.bench.cases import Case
-from tests.bench.inputs import ITEM_BYTES, HostArray
-from tests.bench.peers import Batch, Call, Peer, convert, open_peer
+from tests.bench.goals import Goal
+from tests.bench.limits.loops import APART, Arrays, Limits
+from tests.bench.peers import Batch, Peer, open_peer, to_numpy
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
+ONE_THREAD = "one thread"  # the baseline that is Lanewise without its web workers, in the same Pyodide
 WARM_SAMPLES = 15  # the warm-up lasts as long as this many samples, enough for the engine to recompile hot code
-# The bytes that a loop touches in all of its arrays together. For DRAM, the loop that reads touches only a third
-# of these bytes: one of the three arrays.
-LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
+ITERATIONS = 1 << 23  # of arithmetic, at a time: more than 10 ms, because the clock of the page ticks every 0.1 ms
 
 
-class JavaScriptPeer:
+class JavaScriptPeer(Peer):
     """A JavaScript library that the page loads. The timed loop is in JavaScript: Python calls it once per sample."""
 
     def __init__(self, name: str, library: Any) -> None:
@@ -56,10 +54,6 @@ class JavaScriptPeer:
             return None
         return Batch(lambda count: run_sync(made.run(count)), lambda at: _elements(run_sync(made.result()), at))
 
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Not used: call() returns a Batch, whose `read` returns the elements of its result."""
-        raise NotImplementedError
-
     def free(self) -> None:
         """Frees the arrays of the last case, because garbage collection does not."""
         if self._made is not None:
@@ -67,28 +61,7 @@ class JavaScriptPeer:
             self._made = None
 
 
-@contextmanager
-def _idle_workers() -> Iterator[None]:
-    """Lets calls run on this thread. lw.set_num_threads(1) would end the workers, whose code is slow when it is new."""
-    from lanewise import workers  # which needs a browser with web workers
-
-    backend = _ext.host_backend()
-    _ext.set_workers(None, backend, 1)
-    try:
-        yield
-    finally:
-        _ext.set_workers(workers._run, backend, THREADS)
-
-
-def _one_thread(case: Case, backend: str) -> runner.Ready:
-    """Makes a contestant of Lanewise without the web workers that the page has started."""
-    with _idle_workers():
-        ready = runner.backend_ready(case, backend)
-    contestant = replace(ready.contestant, name=ONE_THREAD, context=_idle_workers)
-    return replace(ready, contestant=contestant, is_peer=True)
-
-
-class ScipyPeer:
+class ScipyPeer(Peer):
     """Matrix products by SciPy's OpenBLAS, which NumPy in Pyodide does not use."""
 
     name = "scipy"
@@ -100,26 +73,35 @@ class ScipyPeer:
         self._sgemm = blas.sgemm
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
-    def call(self, case: Case) -> Call | None:
-        """Returns a call of sgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
-        if case.operation.name != "matmul":
-            return None
+    def function(self, case: Case) -> Callable[..., Any] | None:
+        """Returns sgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
         sgemm = self._sgemm
+        return (lambda a, b: sgemm(1.0, b, a).T) if case.operation.name == "matmul" else None
 
-        def matmul(a: Any, b: Any) -> Any:
-            return sgemm(1.0, b, a).T
-
-        return Call(matmul, convert(case.arguments, _transposed))
-
-    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns the elements at these positions as Python floats."""
-        return [float(value) for value in result.reshape(-1)[list(positions)]]
+    def array(self, value: Any) -> Any:
+        """Returns the transpose."""
+        return to_numpy(value).T
 
 
-def _transposed(value: HostArray) -> Any:
-    import numpy as np
+@contextmanager
+def _idle_workers(threads: int) -> Iterator[None]:
+    """Lets calls run on this thread. lw.set_num_threads(1) would end the workers, whose code is slow when it is new."""
+    from lanewise import workers  # which needs a browser with web workers
 
-    return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy().T
+    backend = _ext.host_backend()
+    _ext.set_workers(None, backend, 1)
+    try:
+        yield
+    finally:
+        _ext.set_workers(workers._run, backend, threads)
+
+
+def _one_thread(case: Case, backend: str, threads: int) -> runner.Ready:
+    """Makes a contestant of Lanewise without the web workers that the page has started."""
+    idle = partial(_idle_workers, threads)
+    with idle():
+        ready = runner.backend_ready(case, backend)
+    return replace(ready.named(ONE_THREAD, context=idle), is_peer=True)
 
 
 def _arrays(case: Case) -> Any:
@@ -135,41 +117,28 @@ def _elements(array: Any, positions: Sequence[int]) -> list[float]:
     return [float(values[position]) for position in positions]
 
 
-def _peers(names: Sequence[str]) -> list[Peer]:
-    found: list[Peer] = []
-    for name in names:
-        if name == "numpy":
-            found.append(open_peer(name, 1))
-        else:
-            found.append(ScipyPeer() if name == "scipy" else _JAVASCRIPT[name])
-    return found
+def _limits(module: Any) -> Limits:
+    """Returns the loops of a module of limits.c, whose arrays are in its own memory."""
+
+    class InModule(Arrays):
+        def __init__(self, number: int, size: int) -> None:
+            super().__init__(number, size)
+            distance = self.count * 4 + APART
+            self.addresses = [module.module_memory() + i * distance for i in range(number)]
+
+    return Limits(lambda name, *numbers: getattr(module, name)(*numbers), InModule, ITERATIONS)
 
 
 _JAVASCRIPT = {
     str(name): JavaScriptPeer(str(name), library) for name, library in js.Object.entries(lanewise_page.peers)
 }
-_LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page.limits)}
+_LIMITS = {str(name): _limits(module) for name, module in js.Object.entries(lanewise_page.limits)}
 
 
-def limit(case: Case) -> Contestant | None:
-    """Returns a contestant with only the arithmetic or memory traffic of the case; None if call overhead dominates."""
-    module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
-    moved = case.result * ITEM_BYTES["float32"]
-    if case.flops and case.operation.kind in ("matrix", "window"):
-        iterations = max(1, case.flops // module.madd_flops())
-        return Contestant.batched("limit", lambda count: _madd(module, iterations, count))
-    if case.operation.kind == "reduction":
-        size = sum(item.nbytes for item in case.inputs)
-        return Contestant.batched("limit", lambda count: module.read(size, count))
-    if moved < LEVELS["L1"]:  # too small for a limit: call overhead dominates
-        return None
-    loop = module.triad if sum(item.nbytes == moved for item in case.inputs) > 1 else module.scale
-    return Contestant.batched("limit", lambda count: loop(moved, count))
-
-
-def _madd(module: Any, iterations: int, count: int) -> None:
-    for _ in range(count):
-        module.madd(iterations)
+def _peer(name: str) -> Peer:
+    if name == "numpy":
+        return open_peer(name, 1)
+    return ScipyPeer() if name == "scipy" else _JAVASCRIPT[name]
 
 
 def describe(_: str) -> str:
@@ -184,47 +153,32 @@ def describe(_: str) -> str:
 
 def limits(request: str) -> str:
     """Measures the limits of the WASM engine with the loops of limits.c: GFLOP/s and GB/s by name."""
-    settings = json.loads(request)
-    work: dict[str, tuple[float, Any]] = {}
-    iterations = 1 << 16
-    for name, module in _LIMITS.items():
-        work[f"{name} multiply and add, GFLOP/s"] = (
-            module.madd_flops() * iterations,
-            lambda count, module=module: _madd(module, iterations, count),
-        )
-    module = _LIMITS["simd128"]
-    for level, size in LEVELS.items():
-        one, three = size & ~0xFFF if level != "DRAM" else size // 3, size // 3 & ~0xFF
-        work[f"{level} read, GB/s"] = (one, lambda count, one=one: module.read(one, count))
-        work[f"{level} triad, GB/s"] = (3 * three, lambda count, three=three: module.triad(three, count))
-    contestants = [Contestant.batched(name, batch) for name, (_, batch) in work.items()]
-    timings = time_in_turn(contestants, repeats=settings["repeats"], sample_seconds=settings["seconds"])
-    return json.dumps({timing.name: work[timing.name][0] / timing.minimum for timing in timings})
+    asked = json.loads(request)
+    default = str(selection.default_backend())
+    figures: dict[str, float] = {}
+    for name, loops in _LIMITS.items():
+        figures |= loops.figures(name, asked["repeats"], asked["seconds"], bandwidth=name == default)
+    return json.dumps(figures)
 
 
 def measure(request: str) -> str:
-    """Measures one goal and returns the figures in the form of report.case_as_json."""
-    settings = json.loads(request)
-    (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
-    assert goal.work is not None
-    case = goal.work.case()
-    threads = lw.get_num_threads()
-    if threads == 1:
-        entrants = runner.entrants(case, BACKENDS, _peers(settings["peers"]))
-    else:  # workers have the default backend only, and the limit is that of one thread
-        backend = str(selection.default_backend())
-        entrants = runner.entrants(case, [backend], _peers(settings["peers"]))
-        entrants = [*entrants, (ONE_THREAD, partial(_one_thread, case, backend))]
-    result = runner.run_case(
-        case,
-        entrants,
-        repeats=settings["repeats"],
-        sample_seconds=settings["seconds"],
-        warm_seconds=WARM_SAMPLES * settings["seconds"],
-        limit=limit(case) if threads == 1 else None,
+    """Measures one goal and returns the figures of runner.run_case."""
+    asked = json.loads(request)
+    goal, threads, default = Goal(**asked["goal"]), lw.get_num_threads(), str(selection.default_backend())
+    case, peers = goal.case(), [_peer(name) for name in asked["peers"]]
+    entrants = runner.entrants(case, BACKENDS if threads == 1 else [default], peers)
+    if threads > 1:  # workers have the default backend only, and the limit is that of one thread
+        entrants = [*entrants, (ONE_THREAD, partial(_one_thread, case, default, threads))]
+    clock = partial(
+        time_in_turn,
+        repeats=asked["repeats"],
+        sample_seconds=asked["seconds"],
+        warm_seconds=WARM_SAMPLES * asked["seconds"],
     )
+    limit = _LIMITS[default].limit(case) if threads == 1 and goal.limit else None
+    result = runner.run_case(case, entrants, clock, limit)
     if lw.get_num_threads() != threads:
         raise RuntimeError("the web workers have ended")
     for peer in _JAVASCRIPT.values():
         peer.free()
-    return json.dumps(report.case_as_json(result))
+    return json.dumps(result)

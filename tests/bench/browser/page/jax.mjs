@@ -2,7 +2,7 @@
 // or if the page is cross-origin isolated as many as the browser says it has processors, for which see page.mjs.
 import { defaultDevice, init, jit, lax, nn, numpy as np } from "/npm/@jax-js/jax/dist/index.js";
 
-export const VERSION = "0.1.25"; // as in package.json; the package does not export its version
+export const VERSION = "0.1.25"; // as in npm.txt; the package does not export its version
 
 const swapHeads = (x) => np.swapaxes(x, 1, 2);
 const FUNCTIONS = {

@@ -78,15 +78,3 @@ export function graph(nodes, inputs, constants, output) {
     ];
     return joined([number(1, 9), message(7, ...content), message(8, text(1, ""), number(2, 23))]);
 }
-
-// Returns the bytes of a model of one node: inputs x0, x1, ..., constants w0, w1, ..., output y. The first argument
-// describes the node: type, attributes and, only for reductions, axes, which ONNX passes as an input.
-export function model({ type, attributes, axes }, inputs, constants) {
-    const fed = inputs.map(({ shape }, i) => ({ name: `x${i}`, shape }));
-    const given = constants.map((constant, i) => ({ ...constant, name: `w${i}` }));
-    if (axes !== undefined) {
-        given.push({ name: "axes", shape: [1], data: BigInt64Array.of(BigInt(axes)) });
-    }
-    const names = [...fed, ...given].map(({ name }) => name);
-    return graph([{ type, inputs: names, output: "y", attributes }], fed, given, "y");
-}

@@ -2,7 +2,7 @@
 // session. Weights, and the second matrix of a product, are constants of the model, so that the session
 // may repack them. Each run copies the other inputs and the result; the API offers no way to avoid that.
 import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
-import { model } from "./onnx.mjs";
+import { graph } from "./onnx.mjs";
 
 const PLAIN = { matmul: "MatMul", add: "Add", relu: "Relu", exp: "Exp", sigmoid: "Sigmoid", tanh: "Tanh" };
 const ROWS = { axis: -1 };
@@ -41,7 +41,12 @@ export async function open(threads) {
                 return null;
             }
             const fed = WEIGHTED.has(operation) ? 1 : inputs.length;
-            const bytes = model(described, inputs.slice(0, fed), inputs.slice(fed));
+            const named = inputs.map((input, i) => ({ ...input, name: `x${i}` }));
+            if (described.axes !== undefined) {
+                named.push({ name: "axes", shape: [1], data: BigInt64Array.of(BigInt(described.axes)) });
+            }
+            const only = { ...described, inputs: named.map(({ name }) => name), output: "y" };
+            const bytes = graph([only], named.slice(0, fed), named.slice(fed), "y");
             const session = await ort.InferenceSession.create(bytes, {
                 executionProviders: ["wasm"],
                 graphOptimizationLevel: "all",

@@ -1,9 +1,7 @@
 // The page, or the web worker, that everything is measured in. It loads Pyodide with the wheel and this benchmark's
 // Python files, the peers (other libraries), and the modules of limits.c. chromium_page.py calls the functions of the
-// global object `lanewise`. Everything is timed by lanewise/timing.py, except imports and what gpu.py and gpu.mjs
-// measure.
-import { counters } from "./counters.mjs";
-import { measured } from "./gpu.mjs";
+// global object `lanewise`. Everything is timed by lanewise/timing.py, except imports and what gpu.mjs measures.
+import { measured, python } from "./gpu.mjs";
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
@@ -34,27 +32,21 @@ import ${name}
 `);
 }
 
-async function unpack(pyodide, programs) {
-    pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
-    pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
-}
-
 // Throws if the result does not come in time, because Playwright would wait forever.
 function limited(work) {
     const late = (_, reject) => setTimeout(() => reject(new Error(`no result within ${LIMIT / 1000} s`)), LIMIT);
     return Promise.race([work, new Promise(late)]);
 }
 
-// Measures a Python library on WebGPU: starts a new Pyodide with these packages and the benchmark's Python files, and
-// runs a program there, which may wait for the GPU. Returns its last value.
-async function ran(packages, programs, url) {
+// Measures a library on WebGPU. One in Python gets a new Pyodide with the packages that it needs; others need none.
+async function measureGpu(name, packages) {
+    if (packages.length === 0) {
+        return limited(measured(async () => (await import(`./gpu_${name}.mjs`)).open()));
+    }
     const pyodide = await pyodideWith(packages);
-    await unpack(pyodide, programs);
-    return pyodide.runPythonAsync(await (await fetch(url)).text(), { filename: url });
+    const source = await (await fetch(`/page/gpu_${name}.py`)).text();
+    return limited(measured(() => python(pyodide, source)));
 }
-
-const measurePython = (...given) => limited(ran(...given));
-const measureJavaScript = (name) => limited(measured(name));
 
 // Loads the peers (other libraries) of these names, which may use so many threads. One that cannot start gets a
 // `failure`: why it is not timed.
@@ -77,7 +69,6 @@ async function limits(urls) {
         const bytes = await (await fetch(url)).arrayBuffer();
         if (WebAssembly.validate(bytes)) {
             result[name] = (await WebAssembly.instantiate(bytes)).instance.exports;
-            result[name].fill();
         }
     }
     return result;
@@ -87,7 +78,8 @@ async function limits(urls) {
 // returns what describe() in inside.py returns.
 async function start({ wheel, programs, packages, peers, limitUrls, threads }) {
     const pyodide = await pyodideWith([...packages, wheel]);
-    await unpack(pyodide, programs);
+    pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
+    pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
     await pyodide.pyimport("lanewise").init_threads(threads);
     pyodide.registerJsModule("lanewise_page", {
         peers: await opened(peers, threads),
@@ -102,4 +94,4 @@ async function start({ wheel, programs, packages, peers, limitUrls, threads }) {
     return lanewise.describe();
 }
 
-globalThis.lanewise = { start, importTime, measurePython, measureJavaScript, counters };
+globalThis.lanewise = { start, importTime, measureGpu };
