@@ -377,7 +377,7 @@ def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
 
 
 def _bench(fields: Fields) -> dict[str, Any]:
-    """Returns the field `bench`, whose entries tests/bench/cases.py describes."""
+    """Returns the field `bench`, whose entries tests/cases/cases.py describes."""
     bench = fields.mapping("bench")
     for name in bench:
         if name not in BENCH_FIELDS:

@@ -260,7 +260,7 @@ class Contract:
     result_shape: str
     result_dtype: str
     errors: Mapping[str, str]  # error class -> when
-    bench: Mapping[str, Any]  # sizes and arguments for tests/bench
+    bench: Mapping[str, Any]  # sizes and arguments for tests/cases
     lender: str | None  # the operation whose kernels this one calls, with other layouts
 
     @property

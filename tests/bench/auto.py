@@ -17,11 +17,12 @@ from typing import Any
 import lanewise as lw
 from lanewise import placement, promotion, selection
 from lanewise.timing import Contestant, measure
-from tests.bench import operations, runner
-from tests.bench.cases import Case, Size, build
+from tests.bench import runner
 from tests.bench.goals import Goal, Measured
 from tests.bench.peers import convert
 from tests.bench.report import Row
+from tests.cases import operations
+from tests.cases.cases import Case, Size, build
 
 __all__ = ["row"]
 

@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
+from tests.cases.cases import Case
+from tests.cases.inputs import HostArray
 
 RELATIVE = 1e-4  # allowed error relative to the element
 OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel

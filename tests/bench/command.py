@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lanewise.errors import ArgumentError, LanewiseError
-from tests.bench import goals, here, operations
+from tests.bench import goals, here
 from tests.bench.goals import Goal
-from tests.bench.inputs import ITEM_BYTES
 from tests.bench.peers import PEERS
 from tests.bench.report import Table, places, publish
 from tests.bench.settings import Settings
+from tests.cases import operations
+from tests.cases.inputs import ITEM_BYTES
 
 Measure = Callable[[Sequence[Goal], Settings], Table]
 

@@ -16,15 +16,15 @@ from lanewise import selection, timing
 from lanewise.errors import LibraryError
 from lanewise.timing import Contestant
 from tests.bench import machine, runner
-from tests.bench.cases import Case, build
 from tests.bench.goals import Goal
-from tests.bench.inputs import ITEM_BYTES
 from tests.bench.limits.loops import Limits
-from tests.bench.operations import find
 from tests.bench.peers import Peer, convert, to_numpy
 from tests.bench.peers import on_threads as threads
 from tests.bench.report import OURS
 from tests.bench.runner import Entrants, NotTimedError, Ready
+from tests.cases.cases import Case, build
+from tests.cases.inputs import ITEM_BYTES
+from tests.cases.operations import find
 
 __all__ = ["FEWER", "of", "on_threads"]
 

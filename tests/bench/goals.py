@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
-from tests.bench import operations
-from tests.bench.cases import Case, Size, build, parse_size
+from tests.cases import operations
+from tests.cases.cases import Case, Size, build, parse_size
 
 TABLES = Path(__file__).with_name("tables")
 GFLOPS = "GFLOP/s"

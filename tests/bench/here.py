@@ -17,8 +17,7 @@ import lanewise as lw
 from lanewise import selection, timing
 from lanewise.errors import ArgumentError, named
 from lanewise.timing import Contestant, Timing
-from tests.bench import auto, contestants, machine, operations, report, runner
-from tests.bench.cases import Case, build, default_sizes, parse_size
+from tests.bench import auto, contestants, machine, report, runner
 from tests.bench.goals import Goal
 from tests.bench.limits import compiled
 from tests.bench.limits.loops import Limits
@@ -26,6 +25,8 @@ from tests.bench.peers import PEERS, Peer, installed, missing, on_threads, open_
 from tests.bench.report import OURS, Row, Table
 from tests.bench.runner import Clock
 from tests.bench.settings import Settings
+from tests.cases import operations
+from tests.cases.cases import Case, build, default_sizes, parse_size
 
 GPU = "wgpu"
 MINIMA = "figures are minima"

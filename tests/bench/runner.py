@@ -16,9 +16,9 @@ from lanewise import selection
 from lanewise.backend import backend_of
 from lanewise.timing import Contestant, Timing
 from tests.bench import check
-from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
+from tests.cases.cases import Case
+from tests.cases.inputs import HostArray
 
 NO_SUCH_OPERATION = "no such operation"  # a reason in `not_timed` that does not count as a failure
 OUT, HELD, CHAIN = "out", "held", "chain"  # ways to call an operation; backend_ready describes them

@@ -6,10 +6,10 @@ import math
 import pytest
 
 from lanewise.errors import ArgumentError
-from tests.bench import operations
-from tests.bench.cases import build, default_sizes, parse_size
-from tests.bench.inputs import PATTERN, draw, typical
-from tests.bench.operations import Range
+from tests.cases import operations
+from tests.cases.cases import build, default_sizes, parse_size
+from tests.cases.inputs import PATTERN, draw, typical
+from tests.cases.operations import Range
 
 
 @pytest.mark.parametrize("name", sorted(operations.load()))

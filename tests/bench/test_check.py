@@ -5,9 +5,9 @@ from math import inf, nan
 
 import pytest
 
-from tests.bench import operations
-from tests.bench.cases import build
 from tests.bench.check import difference, positions, reference, wrong
+from tests.cases import operations
+from tests.cases.cases import build
 
 
 @pytest.mark.parametrize("count", [0, 1, 4099, 4100, 100_003, 1 << 20])

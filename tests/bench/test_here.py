@@ -16,14 +16,14 @@ from lanewise.calibration import KINDS
 from lanewise.timing import Contestant, Timing
 from native.errors import BuildError
 from tests.bench import auto, contestants, goals, here, machine, runner
-from tests.bench.cases import build
 from tests.bench.command import main
 from tests.bench.goals import Goal, Measured
 from tests.bench.limits import compiled, loops
 from tests.bench.limits.loops import Limits
-from tests.bench.operations import find
 from tests.bench.peers import Peer
 from tests.bench.settings import Settings
+from tests.cases.cases import build
+from tests.cases.operations import find
 
 AVAILABLE = [str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu]
 DEFAULT = str(lw.ones(1).backend)

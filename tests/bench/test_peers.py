@@ -9,9 +9,9 @@ import pytest
 from lanewise.errors import ArgumentError
 from lanewise.timing import Contestant
 from tests.bench import check, peers
-from tests.bench.cases import build
-from tests.bench.operations import find
 from tests.bench.peers import open_peer
+from tests.cases.cases import build
+from tests.cases.operations import find
 
 np = pytest.importorskip("numpy", reason="it is the peer")
 from tests.bench.peers.elsewhere import Elsewhere  # noqa: E402

@@ -11,9 +11,9 @@ import pytest
 
 import lanewise as lw
 from lanewise import _ext
-from tests.bench import cases, operations
 from tests.bench.peers import convert
 from tests.bench.runner import tensor
+from tests.cases import cases, operations
 
 OPERATIONS = operations.load()
 SINGLE = [name for name, each in OPERATIONS.items() if each.kind not in ("composed", "view")]

@@ -9,10 +9,10 @@ from judge import bits, complaint
 from tested import HOSTS
 
 import lanewise as lw
-from tests.bench import operations
-from tests.bench.cases import build
 from tests.bench.peers import convert
 from tests.bench.runner import tensor
+from tests.cases import operations
+from tests.cases.cases import build
 
 LARGE = (300_001,)
 LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}

@@ -16,10 +16,10 @@ from generator.schema import Contract
 import lanewise as lw
 from lanewise import _ext, libraries
 from native import compiler
-from tests.bench import operations
-from tests.bench.cases import build
-from tests.bench.inputs import ITEM_BYTES
 from tests.bench.runner import on_backend
+from tests.cases import operations
+from tests.cases.cases import build
+from tests.cases.inputs import ITEM_BYTES
 
 THREADS = (2, 3, 7, 8, 16)  # whose results are compared with those of one thread
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind

@@ -20,16 +20,17 @@ from typing import Any
 
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
-from tests.bench import machine, operations
+from tests.bench import machine
 from tests.bench.browser import chromium_page, packages, webgpu
 from tests.bench.goals import Goal, Measured, load
 from tests.bench.limits import compiled
 from tests.bench.report import Row, Table, announce, from_case
 from tests.bench.settings import Settings
+from tests.cases import operations
 from wasm import build, releases
 
 ROOT = Path(__file__).resolve().parents[3]
-PROGRAMS = ROOT / "tests" / "bench"
+PROGRAMS = (ROOT / "tests" / "bench", ROOT / "tests" / "cases")
 PYODIDE = "0.27.7"  # wasm/releases.py fetches NumPy and SciPy for this Pyodide
 PYTHON = ("numpy", "scipy", webgpu.PYBORCH)  # peers that npm does not have
 PACKAGES = ("numpy", "openblas", "scipy")
@@ -164,7 +165,8 @@ def _served(settings: Settings, peers: set[str]) -> Served:
 
 
 def pack_programs(folder: Path) -> Path:
-    """Writes an archive of what the page needs besides the wheel: tests/bench without its tests, and bench.json.
+    """Writes an archive of what the page needs besides the wheel: tests/bench without its tests, tests/cases, and
+    bench.json.
 
     The benchmark makes the arguments of operations from bench.json.
     """
@@ -172,7 +174,7 @@ def pack_programs(folder: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tests/__init__.py", "")
         archive.write(operations.CASES, operations.CASES.relative_to(ROOT))
-        for file in sorted(PROGRAMS.rglob("*.py")):
+        for file in sorted(file for folder in PROGRAMS for file in folder.rglob("*.py")):
             if not file.name.startswith("test_"):
                 archive.write(file, file.relative_to(ROOT))
     return path

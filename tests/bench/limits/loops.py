@@ -9,8 +9,8 @@ from math import prod
 from time import perf_counter_ns
 
 from lanewise.timing import Contestant, Loop, measure
-from tests.bench.cases import Case
-from tests.bench.inputs import ITEM_BYTES
+from tests.cases.cases import Case
+from tests.cases.inputs import ITEM_BYTES
 
 __all__ = ["APART", "LEVELS", "Arrays", "Limits"]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import lanewise as lw
 from lanewise.errors import ArgumentError
-from tests.bench.cases import Argument, Case, Several
-from tests.bench.inputs import HostArray
+from tests.cases.cases import Argument, Case, Several
+from tests.cases.inputs import HostArray
 
 
 @dataclass(frozen=True)

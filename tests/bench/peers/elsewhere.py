@@ -18,8 +18,8 @@ from time import perf_counter_ns
 from typing import Any
 
 from tests.bench import runner
-from tests.bench.cases import Case
 from tests.bench.peers import PEERS, Batch, Peer, open_peer
+from tests.cases.cases import Case
 
 # OpenBLAS selects kernels by CPU model. On newer AMD processors it selects those for Haswell (AVX2), although
 # these processors have AVX-512, and OpenBLAS's kernels for AVX-512 are twice as fast on them.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Call, Peer, on_threads, to_numpy
+from tests.cases.cases import Case
+from tests.cases.inputs import HostArray
 
 
 class JaxPeer(Peer):

@@ -8,8 +8,8 @@ from typing import Any
 import numexpr
 import numpy as np
 
-from tests.bench.cases import Case
 from tests.bench.peers import Peer, on_threads
+from tests.cases.cases import Case
 
 # The type by which numexpr denotes each dtype: its `float` is float32.
 TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}

@@ -8,9 +8,9 @@ from typing import Any
 
 import numkong
 
-from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
 from tests.bench.peers import Peer, to_numpy
+from tests.cases.cases import Case
+from tests.cases.inputs import HostArray
 
 # The functions whose results equal Lanewise's for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanewise.timing import limit_blas_threads
-from tests.bench.cases import Case
 from tests.bench.peers import Batch, Call, Peer
+from tests.cases.cases import Case
 
 
 class NumpyPeer(Peer):

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from tests.bench.cases import Case
-from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Call, Peer, on_threads
+from tests.cases.cases import Case
+from tests.cases.inputs import HostArray
 
 
 class TorchPeer(Peer):

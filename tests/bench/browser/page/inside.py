@@ -21,10 +21,10 @@ import lanewise as lw
 from lanewise import _ext, selection
 from lanewise.timing import measure as time_in_turn
 from tests.bench import runner
-from tests.bench.cases import Case
 from tests.bench.goals import Goal
 from tests.bench.limits.loops import APART, Arrays, Limits
 from tests.bench.peers import Batch, Peer, open_peer, to_numpy
+from tests.cases.cases import Case
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
 ONE_THREAD = "one thread"  # the baseline that is Lanewise without its web workers, in the same Pyodide

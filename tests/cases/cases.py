@@ -13,8 +13,8 @@ from math import prod
 from typing import Any
 
 from lanewise.errors import ArgumentError
-from tests.bench.inputs import ITEM_BYTES, HostArray, Shape, ascending, draw
-from tests.bench.operations import Input, Operation, Range
+from tests.cases.inputs import ITEM_BYTES, HostArray, Shape, ascending, draw
+from tests.cases.operations import Input, Operation, Range
 
 Size = tuple[int, ...]
 Literal = bool | int | float | str | tuple[int, ...]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from tests.bench.operations import Range
+from tests.cases.operations import Range
 
 FORMATS = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 ITEM_BYTES = {dtype: struct.calcsize(code) for dtype, code in FORMATS.items()}
