@@ -203,6 +203,10 @@ class Player:
             self._define(number, chains.compose(key))
         return bool(_call(self._page, "prepare", number))
 
+    def discard(self, number: int) -> None:
+        """Drops the kernel of a chain, which no dispatch uses that is still to be played."""
+        _call(self._page, "discard", number)
+
     def _define(self, kernel: int, shader: shaders.Shader) -> None:
         _call(self._page, "define", kernel, shader.kernel, shader.source, shader.inputs, shader.outputs)
 

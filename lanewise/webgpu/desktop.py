@@ -228,6 +228,11 @@ class Player:
         self._pipeline(struct.pack("<4I", number, 0, 0, 0))
         return True
 
+    def discard(self, number: int) -> None:
+        """Drops the kernel of a chain, which no dispatch uses that is still to be played."""
+        self._modules.pop(number, None)
+        self._pipelines.pop(struct.pack("<4I", number, 0, 0, 0), None)
+
     def _parse(self, kernel: int, shader: shaders.Shader) -> None:
         with self._translated(f"compiling {shader.kernel}"):
             module = self._device.create_shader_module(label=shader.kernel, code=shader.source)

@@ -247,12 +247,22 @@
                 const describe = () => this.describePipeline(kernel, "main", 0, 0);
                 this.check("validation", () => {
                     this.device.createComputePipelineAsync(describe()).then(
-                        (pipeline) => this.pipelines.set(`${index} 0 0 0`, { kernel, pipeline }),
+                        (pipeline) => {
+                            if (this.kernels.get(index) === kernel) { // it has not been discarded meanwhile
+                                this.pipelines.set(`${index} 0 0 0`, { kernel, pipeline });
+                            }
+                        },
                         () => {}, // then its kernels go on running one by one
                     );
                 });
             }
             return this.pipelines.has(`${index} 0 0 0`);
+        }
+
+        // Drops the kernel of a chain.
+        discard(index) {
+            this.kernels.delete(index);
+            this.pipelines.delete(`${index} 0 0 0`);
         }
 
         pipelineFor(words, start) {

@@ -111,7 +111,7 @@ static int allocate_result(const lw_node *node) {
 }
 
 /* Runs the needed nodes as one kernel. */
-static int launch_fused(lw_device *device, const lw_chain *chain, int64_t kernel) {
+static int launch_fused(lw_device *device, const lw_chain *chain) {
     lw_storage *storages[LW_CHAIN_BUFFERS];
     int count = chain->buffer_count;
     for (int i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static int launch_fused(lw_device *device, const lw_chain *chain, int64_t kernel
         }
     }
     device->counters[LW_CHAINS_RUN]++;
-    return lw_launch_chain(device, chain, kernel, storages, chain->buffer_count, count);
+    return lw_launch_chain(device, chain, storages, chain->buffer_count, count);
 }
 
 static int launch_node(lw_device *device, const lw_chain *chain, const lw_node *node) {
@@ -206,8 +206,8 @@ static int launch_nodes(lw_device *device, lw_chain *chain) {
     return status;
 }
 
-static int launch_fused_or_fail(lw_device *device, lw_chain *chain, int64_t kernel) {
-    if (launch_fused(device, chain, kernel) == 0) {
+static int launch_fused_or_fail(lw_device *device, lw_chain *chain) {
+    if (launch_fused(device, chain) == 0) {
         return 0;
     }
     int status = lw_fail_storage(device, chain->nodes[chain->node_count - 1].result);
@@ -238,12 +238,12 @@ static int end_chain(lw_device *device) {
     chain->next = device->ending;
     device->ending = chain;
     int count = mark_needed(chain), status = 0;
-    int64_t kernel = count > 1 && !device->is_lost ? device->fuse(device, chain) : 0;
-    if (kernel > 0) {
-        status = launch_fused_or_fail(device, chain, kernel);
+    int is_interrupted = count > 1 && !device->is_lost && device->fuse(device, chain) < 0;
+    if (chain->kernel) {
+        status = launch_fused_or_fail(device, chain);
     } else if (!device->is_lost) {
         PyObject *type = NULL, *error = NULL, *traceback = NULL;
-        if (kernel < 0) { /* Ctrl-C, while the kernel was compiled; nothing is lost by that */
+        if (is_interrupted) { /* Ctrl-C, while the kernel was compiled; nothing is lost by that */
             PyErr_Fetch(&type, &error, &traceback);
         }
         status = launch_nodes(device, chain);

@@ -43,6 +43,7 @@ typedef struct lw_chain_buffer {
 struct lw_chain {
     lw_chain *next;          /* in the list of chains that are being launched */
     PyThreadState *launcher; /* the thread that launches it */
+    uint32_t kernel;         /* that runs all of it, for lw_device.launch_chain; 0 while there is none */
     int node_count, buffer_count, number_count;
     int ndim;
     int64_t size, shape[LW_MAX_NDIM]; /* of all results */

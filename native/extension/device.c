@@ -124,6 +124,7 @@ int lw_open_device(int backend, lw_device *device) {
         lw_end_chain(lw_devices[backend]); /* releases what waits */
         lw_storage_trim(lw_devices[backend]);
         memcpy(device->counters, lw_devices[backend]->counters, sizeof device->counters);
+        device->counters[LW_CHAINS_KEPT] = 0;
     }
     lw_devices[backend] = device;
     lw_has_devices = 1;
@@ -135,12 +136,11 @@ typedef struct work {
     const lw_plan *plan;
     char *const *outputs;
     const lw_chain *chain;
-    int64_t kernel; /* that runs the chain */
 } work;
 
 static lw_status start(lw_device *device, const work *work, int64_t number) {
     return work->plan ? device->launch(device, work->plan, work->outputs, number)
-                      : device->launch_chain(device, work->chain, work->kernel, number);
+                      : device->launch_chain(device, work->chain, number);
 }
 
 /* Launches what reads the first `read_count` storages and writes the others, some of which may be NULL. A launch also
@@ -190,9 +190,8 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_storage *const *storage
     return launch_work(device, &work, storages, LW_MAX_INPUTS, LW_MAX_INPUTS + plan->result_count);
 }
 
-int lw_launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, lw_storage *const *storages,
-                    int read_count, int count) {
-    work work = {.chain = chain, .kernel = kernel};
+int lw_launch_chain(lw_device *device, const lw_chain *chain, lw_storage *const *storages, int read_count, int count) {
+    work work = {.chain = chain};
     return launch_work(device, &work, storages, read_count, count);
 }
 

@@ -20,6 +20,7 @@ typedef enum lw_counter {
     LW_SUBMISSIONS,     /* batches of dispatches */
     LW_CHAINS_COMPILED, /* kernels made of the nodes of a chain */
     LW_CHAINS_RUN,      /* by such kernels */
+    LW_CHAINS_KEPT,     /* such kernels that the device has now */
     LW_COUNTER_COUNT
 } lw_counter;
 
@@ -46,10 +47,11 @@ struct lw_device {
      * the launch fails later, the device calls lw_fail_launch() with its number. */
     lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number);
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
-    /* Optional, for devices that run a chain (chain.h) as one kernel. `fuse` returns the number of the kernel for a
-     * chain, 0 if there is none, or -1 with an error set after Ctrl-C. `launch_chain` runs it, as `launch` does. */
-    int64_t (*fuse)(lw_device *device, const lw_chain *chain);
-    lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t kernel, int64_t number);
+    /* Optional, for devices that run a chain (chain.h) as one kernel. `fuse` sets lw_chain.kernel if there is a kernel
+     * for a chain, and keeps it until the chain leaves the list `ending`. Returns -1 with an error set after Ctrl-C.
+     * `launch_chain` runs the kernel, as `launch` does. */
+    int (*fuse)(lw_device *device, lw_chain *chain);
+    lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t number);
 
     int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
     size_t max_block;       /* bytes of the largest block; 0 without a limit */

@@ -11,8 +11,7 @@ int lw_open_device(int backend, lw_device *device);
  * or NULL, and from LW_MAX_INPUTS on those of the results, whose elements begin at `outputs`. */
 int lw_launch(lw_device *device, const lw_plan *plan, lw_storage *const *storages, char *const *outputs);
 /* Launches a chain as one kernel, which reads the first `read_count` storages and writes the others. */
-int lw_launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, lw_storage *const *storages,
-                    int read_count, int count);
+int lw_launch_chain(lw_device *device, const lw_chain *chain, lw_storage *const *storages, int read_count, int count);
 /* For devices: says that a launch has failed. Reading what it was to write raises this error. */
 void lw_fail_launch(lw_device *device, int64_t number, lw_error error, const char *message);
 /* Turns the error that is set into the failure of a launch that was to write a storage. Returns 0, or -1 if the error

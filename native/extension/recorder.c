@@ -152,11 +152,12 @@ static lw_status play(lw_recorder *recorder) {
     return status == LW_INTERRUPTED || recorder->device.is_lost ? status : LW_OK;
 }
 
-/* Destroys the buffers that were released. No recorded dispatch may use them; the caller has the lock. */
+/* Destroys what was released. No recorded dispatch may use them; the caller has the lock. */
 static void destroy_released(lw_recorder *recorder) {
     while (recorder->released_count) {
         long long number = recorder->released[--recorder->released_count];
-        PyObject *result = PyObject_CallMethod(recorder->player, "destroy", "L", number);
+        const char *method = number < LW_FIRST_CHAIN ? "destroy" : "discard";
+        PyObject *result = PyObject_CallMethod(recorder->player, method, "L", number);
         if (!result) {
             PyErr_Clear(); /* nobody is left to whom it matters */
         }
@@ -246,21 +247,25 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
                                                     : add_buffer(recorder, bytes, data);
 }
 
-/* Removes a buffer, which is destroyed later. Returns its size. */
-static size_t remove_buffer(lw_recorder *recorder, const char *data) {
-    lw_block *block = lw_find_block(&recorder->addresses, data);
-    size_t bytes = block->bytes;
-    recorder->allocated -= bytes;
-    recorder->parts -= block->is_part;
+void lw_destroy_later(lw_recorder *recorder, uint32_t number) {
     if (recorder->released_count == recorder->released_capacity) {
         size_t capacity = recorder->released_capacity ? 2 * recorder->released_capacity : 64;
         uint32_t *moved = realloc(recorder->released, capacity * sizeof *moved);
         recorder->released = moved ? moved : recorder->released;
         recorder->released_capacity = moved ? capacity : recorder->released_capacity;
     }
-    if (recorder->released_count < recorder->released_capacity) { /* or else the buffer is lost, but nothing else is */
-        recorder->released[recorder->released_count++] = block->number;
+    if (recorder->released_count < recorder->released_capacity) { /* or else it is lost, but nothing else is */
+        recorder->released[recorder->released_count++] = number;
     }
+}
+
+/* Removes a buffer, which is destroyed later. Returns its size. */
+static size_t remove_buffer(lw_recorder *recorder, const char *data) {
+    lw_block *block = lw_find_block(&recorder->addresses, data);
+    size_t bytes = block->bytes;
+    recorder->allocated -= bytes;
+    recorder->parts -= block->is_part;
+    lw_destroy_later(recorder, block->number);
     lw_remove_block(&recorder->addresses, block);
     return bytes;
 }

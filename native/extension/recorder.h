@@ -14,6 +14,9 @@ enum {
     LW_TILED_SIZES = 4 /* sizes of products for which a tile may be chosen */
 };
 
+/* The number of the first kernel of a chain, which the table of kernels does not have. Blocks have smaller numbers. */
+#define LW_FIRST_CHAIN (1u << 31)
+
 /* The entry points of WGSL modules; lanewise/webgpu/shaders.py has their names in the same order. */
 typedef enum lw_entry {
     LW_ENTRY_MAIN,
@@ -75,7 +78,9 @@ typedef struct lw_recorder {
     uint8_t tiles[2][LW_TILED_SIZES];
     int tile_counts[2];
     lw_known_chain *chains; /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
-    uint32_t *released;     /* numbers of the blocks to destroy after this batch */
+    int64_t fuse_count;     /* how often a chain looked for its kernel */
+    uint32_t chain_count;   /* kernels of chains that have had a number */
+    uint32_t *released;     /* numbers of the blocks and kernels to destroy after this batch */
     size_t released_count, released_capacity;
 } lw_recorder;
 
@@ -93,6 +98,9 @@ LW_HIDDEN lw_status lw_recorder_flush(lw_device *device);
 /* Asks the player for the kernel of a chain, described by a key (webgpu_chain.c). Returns 1 if it can be played from
  * now on, under this number, 0 if it will be, -1 if it cannot be compiled, or -2 with an error set after Ctrl-C. */
 int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length);
+
+/* Destroys a block, or the kernel of a chain, once the dispatches recorded so far have been submitted. */
+void lw_destroy_later(lw_recorder *recorder, uint32_t number);
 
 /* Adds the time that a recorded launch is expected to take on one thread of the CPU. Submits the batch if its launches
  * take long enough together, so that the GPU does not idle until the batch is full. */

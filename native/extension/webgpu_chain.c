@@ -1,5 +1,7 @@
 /* Runs chains as one kernel on WebGPU. A key describes the kernel: all of a chain but its addresses, numbers and
- * extents. A chain that is seen for the second time is compiled: lanewise/webgpu/chains.py makes WGSL from its key.
+ * extents. A chain that is seen for the second time is compiled: lanewise/webgpu/chains.py makes WGSL from its key. The
+ * MAX_KERNELS kernels that were used last are kept. A chain whose kernel was destroyed is compiled again, but each time
+ * has to be seen twice as often first, so that programs with more chains than that do not compile all the time.
  *
  * A key consists of bytes: the number of buffers and of dimensions; for each buffer the binary logarithm of its item's
  * size, plus 16 times a pattern; and for each node
@@ -17,15 +19,18 @@
 
 enum { NODES = LW_CHAIN_NODES, NUMBER = 255 }; /* in keys */
 enum { FLAT, SINGLE, STRIDED };                /* patterns of buffers: as the results, one element, any other */
-enum { KEY_BYTES = 320, FIRST_WORD = 4, TABLE = 1024, PROBES = 16, FIRST_KERNEL = 1 << 16 };
+enum { KEY_BYTES = 320, FIRST_WORD = 4, TABLE = 1024, PROBES = 16 };
+enum { MAX_KERNELS = 128, MAX_PATIENCE = 1 << 20 };
 
 _Static_assert(2 + LW_CHAIN_BUFFERS + LW_CHAIN_NODES * (4 + LW_MAX_INPUTS) <= KEY_BYTES, "a key must have room");
 
-typedef enum state { UNKNOWN, SEEN, COMPILING, READY, FAILED } state;
+typedef enum state { UNCOMPILED, FAILED, COMPILING, READY } state; /* the last two have a kernel */
 
 struct lw_known_chain {
     state state;
-    uint32_t number; /* of the kernel */
+    int seen, patience; /* how often it ran without a kernel, and how often it does so before it is compiled */
+    int64_t last_used;  /* lw_recorder.fuse_count */
+    uint32_t number;    /* of the kernel */
     size_t length;
     uint8_t key[KEY_BYTES];
 };
@@ -137,53 +142,103 @@ static int encode(const lw_recorder *recorder, const lw_chain *chain, encoded *t
     return to->word_count <= LW_PARAMETER_WORDS;
 }
 
+/* Returns whether a thread is compiling the kernel or launching it. */
+static int is_in_use(const lw_recorder *recorder, const lw_known_chain *known) {
+    const lw_chain *chain = recorder->device.ending;
+    while (chain && chain->kernel != known->number) {
+        chain = chain->next;
+    }
+    return known->state >= COMPILING && chain;
+}
+
+/* Returns which of `count` entries of the table was used least recently, from entry `first` on, of those that have this
+ * state or a later one. Returns NULL if all of them are in use. */
+static lw_known_chain *least_recently_used(lw_recorder *recorder, uint32_t first, uint32_t count, state state) {
+    lw_known_chain *found = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        lw_known_chain *known = &recorder->chains[(first + i) % TABLE];
+        if (known->state >= state && (!found || known->last_used < found->last_used) && !is_in_use(recorder, known)) {
+            found = known;
+        }
+    }
+    return found;
+}
+
+static void destroy_kernel(lw_recorder *recorder, lw_known_chain *known) {
+    if (known->state >= COMPILING) {
+        lw_destroy_later(recorder, known->number);
+        recorder->device.counters[LW_CHAINS_KEPT]--;
+        known->state = UNCOMPILED;
+        known->seen = 0;
+        known->patience *= known->patience < MAX_PATIENCE ? 2 : 1;
+    }
+}
+
 /* Returns the entry of a key in the table, a new one if there is none. It is among the PROBES entries from the one that
- * the key's hash (FNV-1a) says. If all of these are taken by chains that have been compiled, returns NULL: this chain
- * is never compiled. */
+ * the key's hash (FNV-1a) says. Returns NULL if all of these are in use. */
 static lw_known_chain *find(lw_recorder *recorder, const encoded *chain) {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < chain->length; i++) {
         hash = (hash ^ chain->key[i]) * 16777619u;
     }
-    lw_known_chain *best = NULL; /* for a new entry: an unused one if possible */
     for (uint32_t probe = 0; probe < PROBES; probe++) {
         lw_known_chain *known = &recorder->chains[(hash + probe) % TABLE];
         if (known->length == chain->length && memcmp(known->key, chain->key, chain->length) == 0) {
             return known;
         }
-        if (known->state <= SEEN && (!best || known->state < best->state)) {
-            best = known;
-        }
     }
-    if (best) {
-        *best = (lw_known_chain){.number = FIRST_KERNEL + (uint32_t)(best - recorder->chains), .length = chain->length};
-        memcpy(best->key, chain->key, chain->length);
+    lw_known_chain *known = least_recently_used(recorder, hash % TABLE, PROBES, UNCOMPILED);
+    if (known) {
+        destroy_kernel(recorder, known);
+        *known = (lw_known_chain){.patience = 1, .length = chain->length};
+        memcpy(known->key, chain->key, chain->length);
     }
-    return best;
+    return known;
 }
 
-static int64_t fuse(lw_device *device, const lw_chain *chain) {
+/* Gives a chain a number for its kernel. Destroys others, so that no more than MAX_KERNELS are left. */
+static void begin_compiling(lw_recorder *recorder, lw_known_chain *known) {
+    lw_known_chain *other;
+    while (recorder->device.counters[LW_CHAINS_KEPT] >= MAX_KERNELS &&
+           (other = least_recently_used(recorder, 0, TABLE, COMPILING))) {
+        destroy_kernel(recorder, other);
+    }
+    known->state = COMPILING;
+    known->number = LW_FIRST_CHAIN + recorder->chain_count++;
+    recorder->device.counters[LW_CHAINS_KEPT]++;
+}
+
+static int fuse(lw_device *device, lw_chain *chain) {
     lw_recorder *recorder = (lw_recorder *)device;
     encoded encoded;
     lw_known_chain *known = encode(recorder, chain, &encoded) ? find(recorder, &encoded) : NULL;
-    if (!known || known->state == UNKNOWN) {
-        if (known) {
-            known->state = SEEN;
-        }
+    if (!known) {
         return 0;
     }
-    if (known->state == SEEN || known->state == COMPILING) {
-        int compiled = lw_recorder_compile(recorder, known->number, known->key, known->length);
-        if (compiled == -2) {
-            return -1;
-        }
-        known->state = compiled < 0 ? FAILED : compiled ? READY : COMPILING;
-        device->counters[LW_CHAINS_COMPILED] += compiled > 0;
+    known->last_used = ++recorder->fuse_count;
+    if (known->state == FAILED || (known->state == UNCOMPILED && known->seen++ < known->patience)) {
+        return 0;
     }
-    return known->state == READY ? known->number : 0;
+    if (known->state == UNCOMPILED) {
+        begin_compiling(recorder, known);
+    }
+    chain->kernel = known->number;
+    int compiled = 0;
+    if (known->state == COMPILING) {
+        compiled = lw_recorder_compile(recorder, known->number, known->key, known->length);
+        if (known->state == COMPILING && compiled == 1) { /* another thread may have compiled it meanwhile */
+            known->state = READY;
+            device->counters[LW_CHAINS_COMPILED]++;
+        } else if (known->state == COMPILING && compiled == -1) {
+            destroy_kernel(recorder, known);
+            known->state = FAILED;
+        }
+    }
+    chain->kernel = known->state == READY && compiled > -2 ? known->number : 0;
+    return compiled == -2 ? -1 : 0;
 }
 
-static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t kernel, int64_t number) {
+static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t number) {
     enum { ELEMENTS = 4 }; /* that an invocation computes */
     lw_recorder *recorder = (lw_recorder *)device;
     if (device->is_lost) {
@@ -192,7 +247,7 @@ static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t 
     encoded encoded;
     encode(recorder, chain, &encoded);
     lw_webgpu_launch launch = {
-        .recorder = recorder, .number = number, .dispatch = {.kernel = (uint32_t)kernel, .groups = {1, 1, 1}}};
+        .recorder = recorder, .number = number, .dispatch = {.kernel = chain->kernel, .groups = {1, 1, 1}}};
     for (int i = 0; i < chain->node_count; i++) {
         if (chain->nodes[i].is_in_use) {
             encoded.bindings[encoded.binding_count++] = chain->nodes[i].result->data;

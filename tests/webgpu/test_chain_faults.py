@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,93 @@ def test_nodes_run_one_by_one_until_a_chain_is_compiled(switch: Switch) -> None:
         counts.append(len(player.kernels))
     assert counts == [2, 2, 2, 1, 1, 1]
     assert len(set(player.keys)) == 1 and len(player.keys) == 3
+
+
+KEPT = 128  # kernels of chains
+
+
+class KeepingPlayer(FakePlayer):
+    """A fake that has the kernels which were compiled and not discarded, and plays no others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels: dict[int, bytes] = {}
+        self.discarded: list[bytes] = []
+        self.played: list[bytes] = []
+        self.meanwhile: Callable[[], object] = lambda: None  # called once, while a kernel is compiled
+
+    def compile(self, number: int, key: bytes) -> bool:
+        action, self.meanwhile = self.meanwhile, lambda: None
+        action()
+        self.kernels[number] = key
+        return True
+
+    def discard(self, number: int) -> None:
+        self.discarded.append(self.kernels.pop(number))
+
+    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
+        numbers = [int.from_bytes(dispatches[i : i + 4], "little") for i in range(0, len(dispatches), 64)]
+        self.played = [self.kernels[number] for number in numbers if number >= 1 << 31]
+        return []
+
+
+@pytest.fixture
+def keeping(switch: Switch) -> KeepingPlayer:
+    player = KeepingPlayer()
+    switch.use(lambda: player.open(fuses=True))
+    return player
+
+
+def numbered_chain(x: lw.Tensor, number: int) -> lw.Tensor:
+    """Launches one of 512 chains."""
+    for bit in range(9):
+        x = lw.abs(x) if number >> bit & 1 else lw.negative(x)
+    return x
+
+
+def run_twice(player: KeepingPlayer, x: lw.Tensor, number: int) -> bytes:
+    """Returns the key of the chain, which must have run as one kernel the second time."""
+    for _ in range(2):
+        numbered_chain(x, number).tolist()
+    (key,) = player.played
+    return key
+
+
+def test_the_chains_that_ran_last_are_kept(keeping: KeepingPlayer) -> None:
+    x = floats(1.0, 2.0)
+    keys = [run_twice(keeping, x, number) for number in range(KEPT)]
+    run_twice(keeping, x, 0)
+    keys += [run_twice(keeping, x, number) for number in range(KEPT, KEPT + 5)]
+    lw.synchronize("wgpu")
+    assert keeping.discarded == keys[1:6]
+    assert len(keeping.kernels) == lw.memory_stats("wgpu")["chains_kept"] == KEPT
+    assert len(set(keys)) == KEPT + 5
+    lw.reset("wgpu")
+    assert lw.memory_stats("wgpu")["chains_kept"] == 0
+
+
+def test_a_chain_that_is_not_kept_is_compiled_after_twice_as_many_runs(keeping: KeepingPlayer) -> None:
+    """So a program that uses more chains than are kept does not compile one at every step."""
+    x = floats(1.0, 2.0)
+    rounds = 40
+    _, change = counted(
+        lambda: [numbered_chain(x, number).tolist() for _ in range(rounds) for number in range(KEPT + 1)]
+    )
+    assert KEPT < change["chains_compiled"] < 6 * KEPT
+    assert change["chains_kept"] == KEPT == len(keeping.kernels)
+
+
+@pytest.mark.parametrize("others", [1, KEPT - 1, KEPT, 3 * KEPT])
+def test_a_chain_that_is_being_compiled_is_kept(keeping: KeepingPlayer, others: int) -> None:
+    """Other threads may run any number of chains meanwhile."""
+    x = floats(1.0, 2.0)
+    numbered_chain(x, 511).tolist()
+    keeping.meanwhile = lambda: [run_twice(keeping, x, number) for number in range(others)]
+    numbered_chain(x, 511).tolist()
+    (key,) = keeping.played
+    assert key not in keeping.discarded
+    run_twice(keeping, x, 511)
+    assert keeping.played == [key] and len(keeping.kernels) <= KEPT
 
 
 def test_ctrl_c_while_a_chain_is_compiled(switch: Switch) -> None:

@@ -8,7 +8,7 @@ from recording import FakePlayer
 
 import lanewise as lw
 
-COUNTERS = ("uploads", "readbacks", "dispatches", "submissions", "chains_compiled", "chains_run")
+COUNTERS = ("uploads", "readbacks", "dispatches", "submissions", "chains_compiled", "chains_run", "chains_kept")
 
 
 def counters(device: str | None) -> list[int]:
@@ -21,7 +21,7 @@ def test_a_device_counts_what_it_was_given_to_do(fake: FakePlayer) -> None:
     x = floats(1.0, 2.0)
     (x + 1).tolist()
     (x + 2).tolist()
-    assert [now - then for now, then in zip(counters("wgpu"), before, strict=True)] == [1, 2, 2, 2, 0, 0]
+    assert [now - then for now, then in zip(counters("wgpu"), before, strict=True)] == [1, 2, 2, 2, 0, 0, 0]
 
 
 def test_without_a_device_the_counters_are_sums_and_the_sizes_those_of_the_cpu(fake: FakePlayer) -> None:
