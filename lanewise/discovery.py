@@ -91,7 +91,7 @@ def backend_summary() -> str:
     from lanewise import promotion
 
     lines = ["=== Available Backends ==="]
-    for info in backends():
+    for info in sorted(backends(), key=lambda info: not info.available):
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
         for device in info.devices:
             lines += [f"    {device}", *_offer(device)]
@@ -116,15 +116,15 @@ def _calibration_summary() -> str:
     """Returns a line that describes the calibration and says whether the user's choice overrides it."""
     calibration = selection.calibration_in_use()
     if calibration is None:
-        return "none; `python -m lanewise calibrate` measures which of these is the fastest"
+        return "none; lw.calibrate() measures which of these is the fastest"
     default = selection.default_backend()
     overridden = "" if default is calibration.backend else f"; overridden by the user: {default.label} is used"
     return f"of {calibration.date}, {calibration.path or 'for this process'}: {calibration.reason()}{overridden}"
 
 
 def print_backend_summary() -> None:
-    """Prints each backend with its devices or the reason why it is missing, the number of threads, the result of
-    lw.calibrate() and the recommended backend."""
+    """Prints the backends of this machine with their devices, the other ones with the reason why they are missing, the
+    number of threads, the result of lw.calibrate() and the recommended backend."""
     print(_encodable(backend_summary()))
 
 

@@ -237,7 +237,7 @@ def test_without_a_folder_the_result_applies_to_the_process(clock, monkeypatch, 
 
 def test_the_summary_says_what_was_chosen_and_why(clock, capsys):
     lw.print_backend_summary()
-    assert "Calibration: none; `python -m lanewise calibrate` measures" in capsys.readouterr().out
+    assert "Calibration: none; lw.calibrate() measures" in capsys.readouterr().out
     clock[LAST] = 50.0
     result = lw.calibrate()
     lw.print_backend_summary()

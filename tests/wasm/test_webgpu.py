@@ -292,3 +292,7 @@ def test_an_engine_without_webgpu_says_so(wheel: Path) -> None:
     assert found["reason"].startswith("this JavaScript has no navigator.gpu; use a browser with WebGPU")
     assert found["reason"] in found["error"]
     assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])
+    summary = found["summary"]  # what runs comes first, and no advice needs a command line
+    marks = re.findall("^[✓✗]", summary, re.MULTILINE)
+    assert "".join(marks) == "✓" * len(engine.backends) + "✗" * (len(marks) - len(engine.backends))
+    assert not re.search("pip |python |LANEWISE_|install", summary), summary

@@ -1,10 +1,12 @@
-"""Asks for WebGPU in an engine that may not have it. Returns the reasons or its results, and results of the CPU."""
+"""Asks for WebGPU in an engine that may not have it. Returns the reasons or its results, results
+of the CPU, and the summary."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import lanewise as lw
+from lanewise import discovery
 
 
 def results() -> dict[str, Any]:
@@ -20,6 +22,7 @@ def results() -> dict[str, Any]:
         "gpu": gpu,
         "auto": lw.init_backend("auto").is_gpu,
         "cpu": (lw.ones(2) + 1).tolist(),
+        "summary": discovery.backend_summary(),
     }
 
 
