@@ -61,6 +61,8 @@ class Step:
 def run(steps: Iterable[Step]) -> list[Path]:
     """Runs the steps that are out of date, at most one per processor at a time, and returns their outputs."""
     due = [step for step in steps if not step.is_done()]
+    if due:
+        print(f"building {due[0].output.name}{f' and {len(due) - 1} more' if len(due) > 1 else ''}", flush=True)
     with ThreadPoolExecutor(_processors()) as pool:
         running = [pool.submit(step.run) for step in due]
         try:

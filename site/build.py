@@ -131,11 +131,9 @@ def build_wheel(folder: Path, python: Path | None, time: str, *options: str) -> 
     have it."""
     command = [python or sys.executable, ROOT / "wasm" / "build.py", "--dist", folder, *options]
     command += [] if python else ["--no-build-isolation"]
-    run(
-        "building the lab's wheel" if options else "building the wheel",
-        *command,
-        environment={**os.environ, "SOURCE_DATE_EPOCH": time},
-    )
+    name = "building the lab's wheel" if options else "building the wheel"
+    announce(name if options else f"{name}; compiling takes one to three minutes")
+    output_of(name, *command, environment={**os.environ, "SOURCE_DATE_EPOCH": time})
     (wheel,) = folder.glob("*.whl")
     return wheel
 

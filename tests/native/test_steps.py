@@ -82,7 +82,7 @@ def test_a_finished_step_and_its_warnings_are_printed_immediately(step: Step, mo
     warn = f"import sys; sys.stderr.write('\\n  \\none.c:1: warning\\n{ignored}\\nnote\\n')"
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, newline="\n"))
     run([replace(step, command=(sys.executable, "-c", warn))])
-    assert printed.getvalue() == b"built output\none.c:1: warning\nnote\n"
+    assert printed.getvalue() == b"building output\nbuilt output\none.c:1: warning\nnote\n"
 
 
 def test_steps_run_one_at_a_time_on_one_processor(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

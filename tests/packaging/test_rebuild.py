@@ -25,6 +25,7 @@ def test_makes_only_what_changed(small: Path, build: Callable) -> None:
     first = build()
     assert first.returncode == 0, first.stderr
     native = {path.stem for path in (small / "native").glob("*.c")}
+    assert first.stdout.startswith(f"building {host().library(host().isas[0])} and ")  # before minutes of compiling
     assert _built(first.stdout) == LIBRARIES | native | {"module", "lanewise_operations", "lanewise_shaders"}
 
     for path in small.rglob("*.[ch]"):

@@ -75,7 +75,8 @@ def test_a_second_build_has_the_same_files(site: Path, tmp_path: Path) -> None:
     first, second = files(site), files(dist)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
-    steps = ["building the wheel", "building the lab's wheel", "fetching Pyodide 0.27.7"]
+    steps = ["building the wheel; compiling takes one to three minutes", "building the lab's wheel"]
+    steps += ["fetching Pyodide 0.27.7"]
     steps += ["building the notebooks", "building the reference"]
     assert [line for line in done.stdout.splitlines() if line in steps] == steps
     assert done.stdout.endswith(f"\n{dist}: serve it with python site/serve.py\n")
