@@ -4,8 +4,11 @@ run one by one, so each test compares both."""
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 from collections.abc import Callable
+from math import prod
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ SPECIALS = {
     "float32": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 3e38, 0.1, 7.0], np.float32),
     "float64": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e300, 0.1], np.float64),
 }
+KEPT = 128  # kernels of chains
 COUNT = 4 * 256 + 3  # more than a workgroup computes; the last vector is not full
 
 
@@ -179,6 +183,45 @@ def test_views(gpu: Runner, dtype: str, view: Callable[[Any], Any]) -> None:
     np.testing.assert_array_equal(np.array(same), expected == a)
 
 
+def strided(choice: Random, shape: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+    """Draws a layout. Returns a function that makes a view with this shape of a flat array of a library: axes repeat,
+    have gaps or run backwards, and are in any order in memory."""
+    steps = [choice.choice((0, 1, 1, 1, 2, -1, -2)) for _ in shape]
+    lengths = [abs(step) * extent + choice.choice((0, 0, 1)) or 1 for step, extent in zip(steps, shape, strict=True)]
+    lengths = [length if step else 1 for step, length in zip(steps, lengths, strict=True)]
+    order = sorted(range(len(shape))) if choice.random() < 0.5 else choice.sample(range(len(shape)), len(shape))
+    places = dict(zip(order, [prod(lengths[axis] for axis in order[i + 1 :]) for i in range(len(order))], strict=True))
+    first = sum((lengths[axis] - 1) * places[axis] for axis, step in enumerate(steps) if step < 0)
+    start = choice.choice((0, 0, 0, 1)) - first % -4  # mostly, the first element is at the start of a vector
+
+    def view(library: Any, flat: Any) -> Any:
+        table = flat[start : start + prod(lengths)].reshape([lengths[axis] for axis in order])
+        table = library.permute_dims(table, [order.index(axis) for axis in range(len(shape))])
+        for axis, step in enumerate(steps):
+            whole = (slice(None),) * axis
+            table = table[(*whole, slice(None, None, step or 1))][(*whole, slice(shape[axis]))]
+        return library.broadcast_to(table, shape)
+
+    return view
+
+
+@pytest.mark.parametrize("dtype", SPECIALS)
+def test_layouts(gpu: Runner, dtype: str) -> None:
+    """Views of one tensor, many of them with the same first element."""
+    choice = Random(dtype)
+    array = random(dtype, 6, (1 << 14,))
+    tensor = on_gpu(array)
+    for _ in range(20):
+        shape = tuple(choice.choices((1, 2, 3, 5), (3, 2, 2, 1), k=choice.choice((1, 2, 3, 3, 4))))
+        views = [strided(choice, shape) for _ in range(3)]
+        a, b, c = (view(np, array) for view in views)
+        x, y, z = (view(lw, tensor) for view in views)
+        chosen, same = fused(lambda x=x, y=y, z=z: ((w := lw.where(x != y, y, z)), w == x))
+        expected = np.where(a != b, b, c)
+        np.testing.assert_array_equal(np.array(chosen), expected, str((shape, x.strides, y.strides, z.strides)))
+        np.testing.assert_array_equal(np.array(same), expected == a)
+
+
 def test_many_strided_operands(gpu: Runner) -> None:
     """More than a kernel's parameters describe: the nodes run one by one."""
     array = np.arange(2.0**4 * 4, dtype=np.float32).reshape((4, 2, 2, 2, 2))
@@ -215,6 +258,27 @@ def test_as_many_buffers_as_a_kernel_can_have(gpu: Runner) -> None:
     results = fused(lambda: tuple(operands[0] + i for i in range(10)), runs=2)
     for i, each in enumerate(results):
         assert each.tolist() == [float(i)] * 50
+
+
+def test_more_chains_than_are_kept(gpu: Runner) -> None:
+    """Those that ran last are kept. Others are compiled again if they come back, with the same results."""
+    x = on_gpu(np.arange(-20, 20, dtype=np.float32) / 8)
+    functions = (lw.abs, lw.negative, lw.floor, lw.ceil, lw.square, lw.relu)
+    steps = list(itertools.product(functions, repeat=3))[: KEPT + 4]
+
+    def run(number: int) -> list[bytes]:
+        first, second, third = steps[number]
+        return bits(third(second(first(x))))
+
+    expected = [run(number) for number in range(len(steps))]
+    again, change = counted(lambda: [run(number) for number in range(len(steps))])
+    assert again == expected
+    assert (change["chains_compiled"], change["chains_run"], change["chains_kept"]) == (KEPT + 4, KEPT + 4, KEPT)
+    for number, compiled in ((KEPT + 3, [0, 0]), (4, [0, 0]), (0, [0, 0, 1, 0]), (4, [0, 0]), (5, [0, 0, 1])):
+        for count in compiled:
+            result, change = counted(lambda number=number: run(number))
+            assert result == expected[number]
+            assert (change["chains_compiled"], change["chains_kept"]) == (count, 0), number
 
 
 def test_many_numbers(gpu: Runner) -> None:
