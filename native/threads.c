@@ -10,8 +10,7 @@
  * kernels run several jobs in sequence, and a job often takes less time than waking a sleeping worker. Spinning pays
  * only on a processor that no other thread needs; see may_spin(). Sleeping workers are woken in a tree: the caller
  * wakes four and starts to work, and each worker that was woken wakes four more while the job has room. A worker that
- * wakes up after a short job has ended spins, too: the next job is likely to follow soon. Workers are woken on
- * processors that no thread of the pool uses (steering.h).
+ * wakes up after a short job has ended spins, too: the next job is likely to follow soon.
  *
  * After fork() the child has no workers and starts its own. */
 #include "threads.h"
@@ -21,7 +20,6 @@
 #include "job.h"
 #include "locks.h"
 #include "start_thread.h"
-#include "steering.h"
 #include <string.h>
 
 enum {
@@ -62,10 +60,7 @@ typedef struct worker {
     /* Until then the thread does not spin: its processor was taken by a thread that the pool does not count, such as
      * one of another pool or another process. */
     _Atomic int64_t crowded_until;
-    atomic_int processor; /* on which the thread runs as far as is known, plus 1; 0 if nothing is known */
-    int thread;           /* for lw_steer() */
-    lw_processors former; /* for lw_end_steering(); guarded by `mutex` */
-    int is_initialized;   /* whether `mutex` and `woken` are; guarded by the pool's mutex */
+    int is_initialized; /* whether `mutex` and `woken` are; guarded by the pool's mutex */
 } worker;
 
 static struct {
@@ -171,35 +166,10 @@ int lw_ready_workers(void) {
     return ready > 0 ? ready : 0; /* negative if the counts change while they are read */
 }
 
-/* Notes on which processor a thread runs; -1 if nothing is known. */
-static void note_processor(int number, int processor) {
-    atomic_store_explicit(&pool.workers[number].processor, processor + 1, memory_order_relaxed);
-}
-
-static int noted_processor(int number) {
-    return atomic_load_explicit(&pool.workers[number].processor, memory_order_relaxed) - 1;
-}
-
-/* Returns the processors of the caller that last offered a job, and of all workers that are not asleep. */
-static lw_processors taken_processors(void) {
-    lw_processors taken = {0};
-    int limit = atomic_load_explicit(&pool.threads, memory_order_relaxed);
-    for (int number = 0; number < limit; number++) {
-        if (!(atomic_load_explicit(&pool.asleep[number / 64], memory_order_relaxed) >> number % 64 & 1)) {
-            lw_add_processor(&taken, noted_processor(number));
-        }
-    }
-    return taken;
-}
-
 /* Wakes a worker whose bit in `asleep` the calling thread has cleared. */
 static void wake(int number) {
     worker *woken = &pool.workers[number];
-    int last = noted_processor(number);
-    note_processor(number, -1); /* or else `last` would count as taken */
-    lw_processors taken = taken_processors();
     lw_lock(&woken->mutex);
-    note_processor(number, lw_steer(woken->thread, last, &taken, &woken->former));
     woken->is_woken = 1;
     lw_unlock(&woken->mutex);
     lw_wake_one(&woken->woken);
@@ -283,7 +253,6 @@ static void sleep_until_woken(int number, unsigned seen) {
         lw_wait(&worker->woken, &worker->mutex);
     }
     worker->is_woken = 0;
-    lw_end_steering(&worker->former);
     lw_unlock(&worker->mutex);
 }
 
@@ -296,7 +265,6 @@ static int ends(int number) {
     int is_surplus = number >= atomic_load(&pool.threads);
     if (is_surplus) {
         pool.workers[number].is_alive = 0;
-        note_processor(number, -1);
         atomic_fetch_sub(&pool.alive, 1);
         atomic_fetch_sub(&pool.awake, 1);
     }
@@ -306,11 +274,9 @@ static int ends(int number) {
 
 static void run_worker(int number) {
     lw_float_modes_set_default();
-    pool.workers[number].thread = lw_thread();
     int64_t deadline = spin_deadline();
     int is_fresh = 1; /* started or woken since it last joined a job */
     while (!ends(number)) {
-        note_processor(number, lw_processor());
         unsigned seen = atomic_load(&pool.news);
         place *place = join();
         if (place) {
@@ -418,7 +384,6 @@ static place *offer(lw_job *job, int workers) {
         place->job = job;
         atomic_store(&place->state, TAKEN + (uint32_t)workers * ROOM);
         atomic_fetch_add(&pool.news, 1);
-        note_processor(0, lw_processor());
         start_workers(place, workers);
         wake_for(place);
     }

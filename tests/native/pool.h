@@ -1,4 +1,4 @@
-/* Declarations shared by threads.c, workers.c, spinning.c and steering.c, the tests of the thread pool. */
+/* Declarations shared by threads.c, workers.c and spinning.c, the tests of the thread pool. */
 #pragma once
 
 #include "threads.h"
@@ -62,10 +62,6 @@ void test_late(void);
 void test_busy(void);
 void test_spin_time(void);
 void test_rest(void);
-
-/* The tests in steering.c. */
-void test_steering(void);
-void test_apart(void);
 
 /* The tests in workers.c. */
 void test_context(void);

@@ -1,5 +1,5 @@
-"""Tests the thread pool without Python: compiles the pool with threads.c, workers.c, spinning.c and steering.c by gcc,
-with and without ThreadSanitizer, and runs each test."""
+"""Tests the thread pool without Python: compiles the pool with threads.c, workers.c and spinning.c by gcc, with and
+without ThreadSanitizer, and runs each test."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     ROOT / folder / name
     for folder, names in (
-        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "steering.c", "threads.c")),
-        ("tests/native", ("spinning.c", "steering.c", "threads.c", "workers.c")),
+        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "threads.c")),
+        ("tests/native", ("spinning.c", "threads.c", "workers.c")),
     )
     for name in names
 ]
@@ -24,7 +24,7 @@ WRAPPED = ("lw_clock_nanoseconds", "fopen")  # calls of these go to spinning.c
 NAMES = (
     *("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "demand", "many", "places"),
     *("two_calls", "claims", "limit", "signals", "no_threads", "stack", "crowded", "stopped", "no_spin", "idle"),
-    *("surplus", "beside_callers", "quota", "late", "busy", "spin_time", "rest", "steering", "apart", "fork"),
+    *("surplus", "beside_callers", "quota", "late", "busy", "spin_time", "rest", "fork"),
     "fork_inside",
 )
 # What ThreadSanitizer cannot test: it needs memory itself (no_threads), has a thread that wakes up regularly, which

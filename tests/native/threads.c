@@ -322,8 +322,6 @@ static const struct {
     {"busy", test_busy},
     {"spin_time", test_spin_time},
     {"rest", test_rest},
-    {"steering", test_steering},
-    {"apart", test_apart},
     {"fork", test_fork},
     {"fork_inside", test_fork_inside},
 };
