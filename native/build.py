@@ -154,7 +154,7 @@ def sources(target: Target) -> list[Path]:
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
     native = ["addresses.c", "clock.c", "cpu.c", "dynamic.c", "memory.c", "scratch.c", "strides.c"]
     if target.binary_format != "wasm":  # WebAssembly has no threads
-        native += ["cores.c", "job.c", "parallel_region.c", "start_thread.c", "threads.c"]
+        native += ["cores.c", "job.c", "start_thread.c", "threads.c"]
     generated = ["lanewise_operations.c", "lanewise_shaders.c"]
     return [*extension, *(ROOT / "native" / name for name in native), *(GENERATED / name for name in generated)]
 

@@ -8,7 +8,6 @@
 #include "float_modes.h"
 #include "memory.h"
 #include "module.h"
-#include "parallel_region.h"
 #include "storage.h"
 #include "threads.h"
 #include <stdatomic.h>
@@ -148,8 +147,7 @@ static void end_call(double nanoseconds) {
 }
 
 /* Returns how many threads share a call. READY's price limits it to four times the threads that are awake, including
- * the caller; the threads that it wakes are ready for the next call. A call from another library's parallel region
- * stays on its thread, because that library's threads already share the processors. */
+ * the caller; the threads that it wakes are ready for the next call. */
 static int threads_for(double nanoseconds) {
     if (!may_use_threads(nanoseconds)) {
         return 1;
@@ -159,8 +157,7 @@ static int threads_for(double nanoseconds) {
     double asleep = nanoseconds / price(continues_series() ? IN_A_SERIES : SLEEPING);
     worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
     worth = worth > asleep ? worth : asleep;
-    int threads = worth >= 2 && !lw_in_parallel_region() ? lw_threads() : 1;
-    return worth < threads ? (int)worth : threads;
+    return worth < 2 ? 1 : worth < lw_threads() ? (int)worth : lw_threads();
 }
 
 /* Threads without a processor would keep others waiting for the tasks that they have started. */
