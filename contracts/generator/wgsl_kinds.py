@@ -59,21 +59,28 @@ def _reduction(module: Module) -> str:
     index = ["i"] if module.contract.kind.name == "index_reduction" else []
     parameters = module.parameters("f32")
     template = read_template("reduction")
+    names = {each: f"lw_{each}" for each in ("reduce_block", "reduce_team")}
+    names |= {"combine_blocks": "lw_join", "scale": "", "separate": "workgroupBarrier();"}
+    if f"lw_{module.stem}_scale" in module.library.texts:
+        names = {"reduce_block": "lw_reduce_elements", "reduce_team": "lw_reduce_vectors", "scale": "scale: f32, "}
+        names |= {each: module.function(f"_{each}") for each in ("combine_blocks", "block")}
+        names |= {"scale_of": module.function("_scale"), "separate": ""}  # workgroupUniformLoad has barriers
+        loads = [f"lw_rounded({load} * scale)" for load in loads]
     finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
+    names |= {"accumulator": accumulator, "identity": f"{identity}()"}
     text = Template(template).substitute(
-        accumulator=accumulator,
-        identity=f"{identity}()",
+        names,
         map=f"{module.function('_map')}({', '.join([*loads, *index])})",
         combine=module.function("_combine"),
         store=indented(module.store(finished), template),
     )
     text = module.bindings(scratch=accumulator) + module.loads() + text
     has_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
-    return text + _reduction_vectors(module, accumulator, finished) if has_vectors else text
+    return text + _reduction_vectors(module, names, finished) if has_vectors else text
 
 
-def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
-    """Returns the entry point for contiguous rows."""
+def _reduction_vectors(module: Module, names: dict[str, str], finished: str) -> str:
+    """Returns the entry point for contiguous rows. Only 8 vectors at once are never scaled."""
     name, item = module.operands[0]
     template = read_template("reduction_vectors")
     map_ = module.function("_map")
@@ -86,17 +93,21 @@ def _reduction_vectors(module: Module, accumulator: str, finished: str) -> str:
         return "\n".join(f"p{k} = lw_join(p{k}, {map_}({value}));" for k, value in enumerate(values))
 
     combined = list(map(combine_vector, range(8)))
-    if accumulator not in _SCALARS:  # SwiftShader takes minutes to inline so many functions
+    if names["accumulator"] not in _SCALARS:  # SwiftShader takes minutes to inline so many functions
         loaded = ", ".join(f"v{number}" for number in range(8))
         combined = [f"var loaded = array<vec4<{item.element}>, 8>({loaded});"]
         combined += ["for (var j = 0u; j < 8u; j += 1u) {", "let v0 = loaded[j];", combine_vector(0), "}"]
-    unrolled = ["for (; i + 64u * 7u + 4u <= length; i += 64u * 8u) {", *map(load, range(8)), *combined, "}"]
+    only = "scale == 1.0 && " if names["scale"] else ""
+    unrolled = [f"for (; {only}i + 64u * 7u + 4u <= length; i += 64u * 8u) {{", *map(load, range(8)), *combined, "}"]
     values = {f"map_{component}": f"{map_}(v0.{component})" for component in COMPONENTS[:3]}
+    load_one = load(0)
+    if names["scale"]:
+        load_one = load_one.replace("= ", "= lw_scaled_four(").replace(";", ", scale);")
+        template += read_template("reduction_scaled")
     text = Template(template).substitute(
-        accumulator=accumulator,
-        identity=f"{module.function('_identity')}()",
+        names,
         unrolled="\n".join(unrolled),
-        load_one=load(0),
+        load_one=load_one,
         combine_one=combine_vector(0).replace("\n", "\n        "),
         store=indented(module.store(finished), template),
         **values,
@@ -145,7 +156,7 @@ def _rows(module: Module) -> str:
     if f"{stem}_scale" in library.texts:
         rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
         rescale += "\nif (scale != 1.0) {\n    $again\n}"
-        scale, element = ["scale"], f"lw_rounded({loads[0]} * scale)"  # see lw_scaled_four in rows_vectors.wgsl
+        scale, element = ["scale"], f"lw_rounded({loads[0]} * scale)"  # see lw_scaled_four in pair.wgsl
     numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
     values = {
         "summary": library.result(module.function("_identity")),

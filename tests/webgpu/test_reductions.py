@@ -181,3 +181,25 @@ def test_a_reduction_reads_the_tensor_that_it_writes(gpu: Runner) -> None:
     base[3] = tree_sum(base[10:])
     base[:9] = base[10:100].reshape(9, 10).max(1)
     np.testing.assert_array_equal(np.array(x), base)
+
+
+SCALES = [(1e-30,), (1.8e19,), (1e38,), (1e-30, 1, 1e19, 1e38, 0), (1e-30, 0, 1e-25), (1e13, 1e14, 1e20)]
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("length", [3, BLOCK + 1, 17 * BLOCK + 3])
+@pytest.mark.parametrize("scales", SCALES)
+def test_squares_of_deviations_neither_overflow_nor_underflow(
+    gpu: Runner, scales: tuple[float, ...], length: int, step: int
+) -> None:
+    """Whatever the scales of a row's blocks: each part of a row has one of `scales`."""
+    factors = np.repeat(scales, -(-length // len(scales)))[:length]
+    x = (np.random.default_rng(length).uniform(-1, 1, length) * factors).astype(np.float32)
+    row = on_gpu(np.repeat(x, step))[::step]
+    for correction in (0, 1):
+        np.testing.assert_allclose(
+            np.array(lw.std(row, correction=correction)), np.std(x, ddof=correction, dtype=float), rtol=3e-7
+        )
+        with np.errstate(over="ignore"):
+            variance = np.var(x, ddof=correction, dtype=float).astype(np.float32)
+        np.testing.assert_allclose(np.array(lw.var(row, correction=correction)), variance, rtol=4e-7, atol=1e-37)

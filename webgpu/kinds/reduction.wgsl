@@ -12,7 +12,7 @@ var<workgroup> lw_partial: array<$accumulator, lw_partials>;
 
 // Leaves the result in lw_partial[0]. Only invocation 0 reads it and overwrites it for the next block, so no barrier is
 // needed in between.
-fn lw_reduce_block(row: vec4<u32>, block: u32, invocation: u32) {
+fn $reduce_block(row: vec4<u32>, block: u32, ${scale}invocation: u32) {
     let end = min(lw.length, (block + 1u) * lw_block);
     var partial = $identity;
     for (var i = block * lw_block + invocation; i < end; i += lw_partials) {
@@ -68,14 +68,14 @@ fn lw_combine_run(first: u32, count: u32, invocation: u32) {
     let b = scratch_buffer[first + min(own + 1u, last)];
     var c = scratch_buffer[first + min(own + 2u, last)];
     let d = scratch_buffer[first + min(own + 3u, last)];
-    if (own + 1u < count) { a = lw_join(a, b); }
-    if (own + 3u < count) { c = lw_join(c, d); }
-    if (own + 2u < count) { a = lw_join(a, c); }
+    if (own + 1u < count) { a = $combine_blocks(a, b); }
+    if (own + 3u < count) { c = $combine_blocks(c, d); }
+    if (own + 2u < count) { a = $combine_blocks(a, c); }
     lw_results[invocation] = a;
     workgroupBarrier();
     for (var step = 1u; 4u * step < count; step *= 2u) {
         if (invocation % (2u * step) == 0u && 4u * (invocation + step) < count) {
-            lw_results[invocation] = lw_join(lw_results[invocation], lw_results[invocation + step]);
+            lw_results[invocation] = $combine_blocks(lw_results[invocation], lw_results[invocation + step]);
         }
         workgroupBarrier();
     }

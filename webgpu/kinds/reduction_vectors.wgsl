@@ -5,7 +5,7 @@ const lw_teams = 16u;
 var<workgroup> lw_team_partials: array<array<$accumulator, 256>, 4>;
 
 // Returns the result of a team's block to its first member. All invocations have to call it.
-fn lw_reduce_team(first: u32, length: u32, invocation: u32) -> $accumulator {
+fn $reduce_team(first: u32, length: u32, ${scale}invocation: u32) -> $accumulator {
     let member = invocation % 16u;
     var p0 = $identity;
     var p1 = p0;
@@ -23,23 +23,20 @@ fn lw_reduce_team(first: u32, length: u32, invocation: u32) -> $accumulator {
         if (i + 1u < length) { p1 = lw_join(p1, $map_y); }
         if (i + 2u < length) { p2 = lw_join(p2, $map_z); }
     }
-    lw_team_partials[0][invocation] = p0;
-    lw_team_partials[1][invocation] = p1;
-    lw_team_partials[2][invocation] = p2;
-    lw_team_partials[3][invocation] = p3;
-    workgroupBarrier();
     for (var half = 8u; half > 0u; half /= 2u) {
-        if (member < half) {
-            p0 = lw_join(p0, lw_team_partials[0][invocation + half]);
-            p1 = lw_join(p1, lw_team_partials[1][invocation + half]);
-            p2 = lw_join(p2, lw_team_partials[2][invocation + half]);
-            p3 = lw_join(p3, lw_team_partials[3][invocation + half]);
+        if (member < 2u * half) {
             lw_team_partials[0][invocation] = p0;
             lw_team_partials[1][invocation] = p1;
             lw_team_partials[2][invocation] = p2;
             lw_team_partials[3][invocation] = p3;
         }
         workgroupBarrier();
+        if (member < half) {
+            p0 = lw_join(p0, lw_team_partials[0][invocation + half]);
+            p1 = lw_join(p1, lw_team_partials[1][invocation + half]);
+            p2 = lw_join(p2, lw_team_partials[2][invocation + half]);
+            p3 = lw_join(p3, lw_team_partials[3][invocation + half]);
+        }
     }
     return lw_join(lw_join(p0, p2), lw_join(p1, p3));
 }
@@ -68,7 +65,7 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
             }
             workgroupBarrier();
             if (is_first && own % (2u * step) == 0u && block + step < lw.blocks) {
-                result = lw_join(result, lw_team_partials[0][invocation + 16u * step]);
+                result = $combine_blocks(result, lw_team_partials[0][invocation + 16u * step]);
             }
             workgroupBarrier();
         }
@@ -79,6 +76,6 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
                 $store;
             }
         }
-        workgroupBarrier();
+        $separate
     }
 }

@@ -37,12 +37,6 @@ fn lw_summarize_four(before: $summary, four: vec4<f32>) -> $summary {
     return $combine(summary, $map_w);
 }
 
-// Compilers may not factor out the scale of a difference: without it, the difference may overflow.
-fn lw_scaled_four(four: vec4<f32>, scale: f32) -> vec4<f32> {
-    let scaled = four * scale;
-    return vec4<f32>(lw_rounded(scaled.x), lw_rounded(scaled.y), lw_rounded(scaled.z), lw_rounded(scaled.w));
-}
-
 fn lw_store_four(row: vec4<u32>, i: u32, four: vec4<f32>, numbers: $numbers_type) {
     let x = row + 4u * i * lw.strides[lw.outer];
     let y = x + lw.strides[lw.outer];

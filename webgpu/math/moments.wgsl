@@ -25,3 +25,51 @@ fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
     let shift = select(a.shift + distance * share, b.shift, a.count == 0.0);
     return LwMoments(count, pivot, shift, select(squares, b.squares, a.count == 0.0));
 }
+
+// The power of two by which the elements of a block are multiplied if their squares overflow or underflow; otherwise 1.
+// The limits leave room for a sum of 2^31 squares, and for terms that are smaller than the sum.
+fn lw_moments_scale(m: LwMoments) -> f32 {
+    let is_small = m.count > 0.0 && m.squares < 0x1p-80 && lw_magnitude_bits(m.pivot) < lw_power_of_two_bits(-16);
+    return select(select(1.0, 0x1p100, is_small), 0x1p-84, lw_magnitude_bits(m.squares) >= lw_power_of_two_bits(90));
+}
+
+// The moments of elements that were multiplied by 2^exponent. The count says so: it is multiplied by 2^64 if they were
+// scaled down, by 2^-64 if up.
+fn lw_moments_marked(m: LwMoments, exponent: i32) -> LwMoments {
+    let mark = select(select(1.0, 0x1p-64, exponent > 0), 0x1p64, exponent < 0);
+    return LwMoments(m.count * mark, m.pivot, m.shift, m.squares);
+}
+
+// The binary logarithm of a block's scale.
+fn lw_moments_exponent(m: LwMoments) -> i32 {
+    return select(select(0, 100, m.count > 0.0 && m.count < 0x1p-32), -84, m.count > 0x1p32);
+}
+
+// The moments of elements that are multiplied by 2^k, for k <= 0.
+fn lw_moments_rescaled(m: LwMoments, k: i32) -> LwMoments {
+    let factor = select(bitcast<f32>(lw_power_of_two_bits(max(k, -126))), 0.0, k < -126);
+    let pivot = lw_rounded(m.pivot * factor); // if the factor was factored out, pivot and shift would be added first
+    let shift = lw_rounded(m.shift * factor);
+    return LwMoments(m.count, pivot, shift, lw_rounded(m.squares * factor) * factor);
+}
+
+// The moments of all elements of two blocks, with the smaller scale of both. It is 2^-84 if an element that is not
+// scaled is so large that the distance between the blocks may overflow.
+fn lw_moments_join_blocks(a: LwMoments, b: LwMoments) -> LwMoments {
+    let from_a = lw_moments_exponent(a);
+    let from_b = lw_moments_exponent(b);
+    let size_a = select(0u, lw_magnitude_bits(a.pivot), from_a == 0);
+    let size_b = select(0u, lw_magnitude_bits(b.pivot), from_b == 0);
+    let to = select(min(from_a, from_b), -84, max(size_a, size_b) >= lw_power_of_two_bits(44));
+    let own_a = lw_moments_rescaled(lw_moments_marked(a, -from_a), to - from_a);
+    let own_b = lw_moments_rescaled(lw_moments_marked(b, -from_b), to - from_b);
+    return lw_moments_marked(lw_moments_join(own_a, own_b), to);
+}
+
+// x * 2^k, for an x that is normal unless k is 0.
+fn lw_moments_unscaled(x: f32, k: i32) -> f32 {
+    if (k == 0 || lw_is_zero(x) || !lw_is_finite(x)) {
+        return x;
+    }
+    return lw_scale(x, k);
+}

@@ -15,6 +15,12 @@ fn lw_rounded(x: f32) -> f32 {
 // parameters if a branch depends on nothing else. The number of workgroups is not a parameter.
 var<private> lw_hidden: u32;
 
+// Compilers may not factor out the scale of a difference: without it, the difference may overflow.
+fn lw_scaled_four(four: vec4<f32>, scale: f32) -> vec4<f32> {
+    let scaled = four * scale;
+    return vec4<f32>(lw_rounded(scaled.x), lw_rounded(scaled.y), lw_rounded(scaled.z), lw_rounded(scaled.w));
+}
+
 // Returns a + b exactly. If the sum is infinite, the low part is 0. Source: Knuth, The Art of Computer Programming,
 // volume 2, 4.2.2, theorem B.
 fn lw_two_sum(a: f32, b: f32) -> LwPair {
