@@ -129,7 +129,7 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink, lambda path: path.write_bytes(b"")])
 def test_damaged_shaders_fail_when_webgpu_is_asked_for(package, damage):
-    """They are no reason for a CPU program to fail, and AUTO leaves WebGPU out."""
+    """They do not make a CPU program fail, and AUTO leaves WebGPU out."""
     path = library(package, "wgpu")
     damage(path)
     code = """
