@@ -18,6 +18,7 @@ def test_the_summary_says_what_did_not_run(
     (tmp_path / "test_three.py").write_text("def test_a(): pass\ndef test_b(): pass\ndef test_c(): pass\n")
     monkeypatch.setattr(run, "ROOT", tmp_path)  # where git lists no files
     monkeypatch.setattr(run, "REPORTS", tmp_path)
+    monkeypatch.setattr(run.support, "TABLE", tmp_path / "support.md")  # another stage may have written the real one
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k test_b")
     monkeypatch.setenv("LANEWISE_REQUIRE", "scalar")
