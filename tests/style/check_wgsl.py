@@ -1,8 +1,11 @@
-"""Looks in the shaders for expressions that a driver may simplify to another value.
+"""Looks in the shaders for expressions that a driver may simplify to another value, or compiles slowly.
 
 WGSL lets an implementation assume that NaN and infinity do not occur, ignore the sign of zero and reassociate sums. So
 `0.0 - x` may give 0 or -0 for a zero x, and `x != x` may be false for NaN, depending on the driver. webgpu/README.md
-says what to write instead. ALLOWED names each exception."""
+says what to write instead. ALLOWED names each exception.
+
+`a && b` is a branch. A chain calls the functions of its operations one after another, four times each, and the time
+that SwiftShader takes to compile it doubles with each such branch: six comparisons of one tensor took minutes."""
 
 from __future__ import annotations
 
@@ -34,6 +37,8 @@ FOLDED = {  # a pattern -> an example that it matches, and a description that sa
         "a sum that cancels; protect it by lw_rounded",
     ),
 }
+SHORT_CIRCUIT = re.compile(r"&&|\|\|")
+FUNCTIONS = ("webgpu/math/", "webgpu/ops/")  # which chains call
 ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why this line is correct
 
 
@@ -48,6 +53,8 @@ def complaints(sources: dict[str, str]) -> list[str]:
         for number, line in enumerate(code.splitlines(), 1):
             entry = f"{name}: {line.strip()}"
             hits = [why for pattern, (_, why) in FOLDED.items() if re.search(pattern, line)]
+            if name.startswith(FUNCTIONS) and SHORT_CIRCUIT.search(line):
+                hits.append("a branch; write & or |, with parentheses around comparisons")
             if hits and entry in ALLOWED:
                 seen.add(entry)
             else:

@@ -106,7 +106,7 @@ fn lw_scale(x: f32, k: i32) -> f32 {
     let bits = bitcast<u32>(x);
     let sign = bits & lw_SIGN_BIT;
     let exponent = i32(lw_magnitude_bits(x) >> 23u) + k;
-    if (exponent > 0 && exponent < 255) {
+    if ((exponent > 0) & (exponent < 255)) {
         return bitcast<f32>(bits + (u32(k) << 23u));
     }
     if (exponent > 0) {

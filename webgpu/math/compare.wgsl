@@ -30,12 +30,12 @@ fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
 }
 
 fn lw_is_less_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
-    let ordered = !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2);
-    return ordered && lw_is_less_wide(lw_order_float64(x1), lw_order_float64(x2));
+    let ordered = !lw_is_nan_float64(x1) & !lw_is_nan_float64(x2);
+    return ordered & lw_is_less_wide(lw_order_float64(x1), lw_order_float64(x2));
 }
 
 fn lw_is_equal_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
-    return !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2) && all(lw_order_float64(x1) == lw_order_float64(x2));
+    return !lw_is_nan_float64(x1) & !lw_is_nan_float64(x2) & all(lw_order_float64(x1) == lw_order_float64(x2));
 }
 
 fn lw_magnitude_bits_float16(x: u32) -> u32 {
@@ -52,15 +52,15 @@ fn lw_order_float16(x: u32) -> i32 {
 }
 
 fn lw_is_less_float16(x1: u32, x2: u32) -> bool {
-    return !lw_is_nan_float16(x1) && !lw_is_nan_float16(x2) && lw_order_float16(x1) < lw_order_float16(x2);
+    return !lw_is_nan_float16(x1) & !lw_is_nan_float16(x2) & (lw_order_float16(x1) < lw_order_float16(x2));
 }
 
 fn lw_is_equal_float16(x1: u32, x2: u32) -> bool {
-    return !lw_is_nan_float16(x1) && !lw_is_nan_float16(x2) && lw_order_float16(x1) == lw_order_float16(x2);
+    return !lw_is_nan_float16(x1) & !lw_is_nan_float16(x2) & (lw_order_float16(x1) == lw_order_float16(x2));
 }
 
 fn lw_is_less_bool(x1: bool, x2: bool) -> bool {
-    return !x1 && x2;
+    return !x1 & x2;
 }
 
 fn lw_is_equal_bool(x1: bool, x2: bool) -> bool {
@@ -84,9 +84,9 @@ fn lw_is_equal_int64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
 }
 
 fn lw_is_less_float32(x1: f32, x2: f32) -> bool {
-    return !lw_is_nan(x1) && !lw_is_nan(x2) && lw_order(x1) < lw_order(x2);
+    return !lw_is_nan(x1) & !lw_is_nan(x2) & (lw_order(x1) < lw_order(x2));
 }
 
 fn lw_is_equal_float32(x1: f32, x2: f32) -> bool {
-    return !lw_is_nan(x1) && !lw_is_nan(x2) && lw_order(x1) == lw_order(x2);
+    return !lw_is_nan(x1) & !lw_is_nan(x2) & (lw_order(x1) == lw_order(x2));
 }

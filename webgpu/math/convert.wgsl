@@ -92,7 +92,7 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
         return infinity | lw_shift_left_wide(vec2<u32>(1u, 0u), format.width - 1u);
     }
     let exponent = number.exponent + format.bias;
-    if (number.category == lw_infinite || exponent >= format.top) {
+    if ((number.category == lw_infinite) | (exponent >= format.top)) {
         return infinity;
     }
     let normal = max(exponent, 1);
@@ -102,7 +102,7 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
         rounded = lw_shift_right_wide(number.mantissa, dropped);
         let lost = lw_shift_left_wide(number.mantissa, 64u - dropped);
         let half = vec2<u32>(0u, 0x80000000u);
-        let up = lw_is_less_unsigned_wide(half, lost) || (all(lost == half) && (rounded.x & 1u) == 1u);
+        let up = lw_is_less_unsigned_wide(half, lost) | (all(lost == half) & ((rounded.x & 1u) == 1u));
         rounded = lw_add_wide(rounded, vec2<u32>(select(0u, 1u, up), 0u));
     }
     // In a normal number, the leading bit of `rounded` lies in the exponent field, where it adds 1, hence normal - 1. A
@@ -124,10 +124,10 @@ fn lw_float64_of(number: LwNumber) -> vec2<u32> {
 
 // Truncates to a signed integer of `bits` bits. Values out of range saturate; NaN becomes 0.
 fn lw_integer_of(number: LwNumber, bits: i32) -> vec2<u32> {
-    if (number.category == lw_zero || number.category == lw_not_a_number) {
+    if ((number.category == lw_zero) | (number.category == lw_not_a_number)) {
         return vec2<u32>();
     }
-    if (number.category == lw_infinite || number.exponent >= bits - 1) {
+    if ((number.category == lw_infinite) | (number.exponent >= bits - 1)) {
         let lowest = lw_shift_left_wide(vec2<u32>(0xffffffffu, 0xffffffffu), u32(bits - 1));
         return select(~lowest, lowest, number.sign == 1u);
     }

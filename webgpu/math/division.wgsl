@@ -5,10 +5,10 @@ fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
     let sign = lw_product_sign(x1, x2);
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
-    if (a > lw_INFINITY_BITS || b > lw_INFINITY_BITS || a == b) {
+    if ((a > lw_INFINITY_BITS) | (b > lw_INFINITY_BITS) | (a == b)) {
         return lw_nan_of(x1, x2);
     }
-    return lw_from_bits(select(sign | lw_INFINITY_BITS, sign, a == 0u || b == lw_INFINITY_BITS));
+    return lw_from_bits(select(sign | lw_INFINITY_BITS, sign, (a == 0u) | (b == lw_INFINITY_BITS)));
 }
 
 // The quotient of two positive finite numbers, from their bits. Bit 4 of its mantissa is sticky: it is set if the exact

@@ -23,7 +23,7 @@ fn lw_log_parts(x: f32) -> LwLogParts {
 // Returns k and f of 1 + x for finite x > -1. f is computed from x, because the rounded sum 1 + x lacks digits of x,
 // and a compiler may reassociate terms that would restore them.
 fn lw_log1p_parts(x: f32) -> LwLogParts {
-    if (x > -0.2928 && x < 0.4142) {
+    if ((x > -0.2928) & (x < 0.4142)) {
         return LwLogParts(0.0, x);
     }
     let k_float = lw_log_parts(1.0 + x).k;

@@ -59,7 +59,7 @@ fn lw_leading_zeros_wide(a: vec2<u32>) -> u32 {
 }
 
 fn lw_is_less_unsigned_wide(a: vec2<u32>, b: vec2<u32>) -> bool {
-    return a.y < b.y || (a.y == b.y && a.x < b.x);
+    return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
 fn lw_is_less_wide(a: vec2<u32>, b: vec2<u32>) -> bool {

@@ -9,7 +9,7 @@ fn lw_argmax_float32_map(x: f32, i: u32) -> vec2<i32> {
 }
 
 fn lw_argmax_float32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
-    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+    return select(b, a, (a.x > b.x) | ((a.x == b.x) & (a.y < b.y)));
 }
 
 fn lw_argmax_float32_finish(total: vec2<i32>, count: u32) -> i32 {
@@ -25,7 +25,7 @@ fn lw_argmax_int32_map(x: i32, i: u32) -> vec2<i32> {
 }
 
 fn lw_argmax_int32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
-    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+    return select(b, a, (a.x > b.x) | ((a.x == b.x) & (a.y < b.y)));
 }
 
 fn lw_argmax_int32_finish(total: vec2<i32>, count: u32) -> i32 {

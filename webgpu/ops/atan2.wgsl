@@ -1,7 +1,7 @@
 // The steps of core/ops/atan2.h. The smaller magnitude is divided by the larger in integers, because WGSL does not
 // promise the accuracy of a division with large or denormal operands.
 fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
-    if (lw_is_nan(x1) || lw_is_nan(x2)) {
+    if (lw_is_nan(x1) | lw_is_nan(x2)) {
         return lw_nan();
     }
     let y = lw_magnitude_bits(x1);

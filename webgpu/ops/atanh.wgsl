@@ -3,7 +3,7 @@
 fn lw_atanh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);
-    if (bits > lw_INFINITY_BITS || size < 2.98e-8) {
+    if ((bits > lw_INFINITY_BITS) | (size < 2.98e-8)) {
         return x;
     }
     if (bits >= lw_ONE_BITS) {

@@ -1,7 +1,7 @@
 fn lw_divide_float32(x1: f32, x2: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
-    if (!lw_is_positive(a) || !lw_is_positive(b)) {
+    if (!lw_is_positive(a) | !lw_is_positive(b)) {
         return lw_special_quotient(x1, x2);
     }
     let quotient = lw_quotient(a, b);

@@ -7,7 +7,7 @@
 //    2^k is at most 2^-29 and the sum rounds to -1, so any bound between -128 and -20 would do.
 fn lw_expm1_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
-    if (lw_is_nan(x) || size < 2.98e-8) {
+    if (lw_is_nan(x) | (size < 2.98e-8)) {
         return x;
     }
     if (size < 0.6932) {

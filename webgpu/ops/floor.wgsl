@@ -6,7 +6,7 @@ fn lw_floor_float32(x: f32) -> f32 {
     }
     let negative = lw_is_negative(x);
     if (exponent < 0) {
-        let below = negative && !lw_is_zero(x);
+        let below = negative & !lw_is_zero(x);
         return select(lw_copysign(0.0, x), -1.0, below);
     }
     let fraction = lw_FRACTION_BITS >> u32(exponent);

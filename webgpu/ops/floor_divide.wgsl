@@ -6,13 +6,13 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     // 0 or -1: the floor of a quotient near zero. This is not a select, because some compilers turn a select into a
     // product with -1, which would turn 0 into -0.
     let below = bitcast<f32>((sign >> 31u) * (lw_SIGN_BIT | lw_ONE_BITS));
-    if (lw_is_positive(a) && b == lw_INFINITY_BITS) {
+    if (lw_is_positive(a) & (b == lw_INFINITY_BITS)) {
         return below;
     }
-    if (a == lw_INFINITY_BITS && lw_is_positive(b)) {
+    if ((a == lw_INFINITY_BITS) & lw_is_positive(b)) {
         return lw_nan();
     }
-    if (!lw_is_positive(a) || !lw_is_positive(b)) {
+    if (!lw_is_positive(a) | !lw_is_positive(b)) {
         return lw_special_quotient(x1, x2);
     }
     let quotient = lw_quotient(a, b);
@@ -24,7 +24,7 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     }
     let places = u32(-quotient.exponent);
     var whole = quotient.mantissa >> places;
-    if (sign != 0u && (whole << places) != quotient.mantissa) {
+    if ((sign != 0u) & ((whole << places) != quotient.mantissa)) {
         whole += 1u;
     }
     let shift = countLeadingZeros(whole) - 1u;
@@ -39,5 +39,5 @@ fn lw_floor_divide_int32(x1: i32, x2: i32) -> i32 {
         return -x1;
     }
     let whole = x1 / x2;
-    return whole - select(0, 1, whole * x2 != x1 && (x1 < 0) != (x2 < 0));
+    return whole - select(0, 1, (whole * x2 != x1) & ((x1 < 0) != (x2 < 0)));
 }

@@ -6,11 +6,11 @@ fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
     let c = lw_magnitude_bits(x3);
-    if (max(a, b) > lw_INFINITY_BITS || c > lw_INFINITY_BITS) {
+    if ((max(a, b) > lw_INFINITY_BITS) | (c > lw_INFINITY_BITS)) {
         return lw_nan();
     }
     if (max(a, b) == lw_INFINITY_BITS) {
-        if (min(a, b) == 0u || (c == lw_INFINITY_BITS && sign != addend_sign)) {
+        if ((min(a, b) == 0u) | ((c == lw_INFINITY_BITS) & (sign != addend_sign))) {
             return lw_nan();
         }
         return lw_from_bits(sign | lw_INFINITY_BITS);

@@ -3,12 +3,12 @@
 fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
-    if (a == lw_INFINITY_BITS || b == lw_INFINITY_BITS) {
+    if ((a == lw_INFINITY_BITS) | (b == lw_INFINITY_BITS)) {
         return lw_infinity();
     }
     let larger_bits = max(a, b);
     let smaller_bits = min(a, b);
-    if (larger_bits > lw_INFINITY_BITS || smaller_bits == 0u) {
+    if ((larger_bits > lw_INFINITY_BITS) | (smaller_bits == 0u)) {
         return lw_from_bits(larger_bits);
     }
     let larger = lw_unpack(larger_bits);

@@ -16,7 +16,7 @@ fn lw_layer_norm_float32_scale(moments: LwMoments, eps: f32) -> f32 {
     if (!lw_is_finite(moments.squares)) {
         return 0x1p-100;
     }
-    return select(1.0, 0x1p100, lw_is_zero(eps) && moments.squares < 0x1p-100);
+    return select(1.0, 0x1p100, lw_is_zero(eps) & (moments.squares < 0x1p-100));
 }
 
 // The mean, in two parts, 1 / sqrt(variance + eps), and the scale, for elements that are multiplied by the scale.

@@ -9,7 +9,7 @@ fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
     }
     let larger = lw_maximum_float32(x1, x2);
     let smaller = lw_minimum_float32(x1, x2);
-    if (!lw_is_finite(larger) || smaller < larger - 90.0) {
+    if (!lw_is_finite(larger) | (smaller < larger - 90.0)) {
         return larger;
     }
     return larger + lw_log1p_float32(lw_exp_value(lw_exp_parts(smaller - larger)));

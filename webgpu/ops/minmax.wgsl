@@ -26,7 +26,7 @@ fn lw_minmax_float32_numbers(extremes: vec2<f32>, count: u32) -> vec3<f32> {
 
 // The division is exact enough that the largest element becomes 1. If all elements are equal, the result is 0/0, NaN.
 fn lw_minmax_float32_value(x: f32, numbers: vec3<f32>) -> f32 {
-    if (!lw_is_finite(x) || lw_is_nan(numbers.z)) {
+    if (!lw_is_finite(x) | lw_is_nan(numbers.z)) {
         return lw_nan();
     }
     return lw_divide_float32(x * numbers.x - numbers.y, numbers.z);

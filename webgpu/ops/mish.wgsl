@@ -2,7 +2,7 @@
 // where lw_times_logistic computes x e^x. Both formulas agree to float32 accuracy for -85 < x < -16, so any bound in
 // this range would do; further down, e^x may be denormal and flushed to zero.
 fn lw_mish_float32(x: f32) -> f32 {
-    if (lw_is_nan(x) || x > 20.0) {
+    if (lw_is_nan(x) | (x > 20.0)) {
         return x;
     }
     if (x < -20.0) {

@@ -1,7 +1,7 @@
 // Returns 0 if x is not an integer, 1 if it is odd, and 2 if it is even. Infinities count as even.
 fn lw_parity(x: f32) -> u32 {
     let bits = lw_magnitude_bits(x);
-    if (bits >= lw_power_of_two_bits(24) || bits == 0u) {
+    if ((bits >= lw_power_of_two_bits(24)) | (bits == 0u)) {
         return 2u;
     }
     if (bits < lw_ONE_BITS) {
@@ -19,24 +19,24 @@ fn lw_parity(x: f32) -> u32 {
 fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     let size = lw_magnitude_bits(x1);
     let y_size = lw_magnitude_bits(x2);
-    if (y_size == 0u || bitcast<u32>(x1) == lw_ONE_BITS) {
+    if ((y_size == 0u) | (bitcast<u32>(x1) == lw_ONE_BITS)) {
         return 1.0;
     }
-    if (size > lw_INFINITY_BITS || y_size > lw_INFINITY_BITS) {
+    if ((size > lw_INFINITY_BITS) | (y_size > lw_INFINITY_BITS)) {
         return select(x2, x1, size > lw_INFINITY_BITS);
     }
     let negative = lw_is_negative(x1);
     let parity = lw_parity(x2);
-    if (negative && parity == 0u && size != 0u && size != lw_INFINITY_BITS) {
+    if (negative & (parity == 0u) & (size != 0u) & (size != lw_INFINITY_BITS)) {
         return lw_nan();
     }
     var power = 1.0;
-    if (size == 0u || size == lw_INFINITY_BITS || (y_size == lw_INFINITY_BITS && size != lw_ONE_BITS)) {
+    if ((size == 0u) | (size == lw_INFINITY_BITS) | ((y_size == lw_INFINITY_BITS) & (size != lw_ONE_BITS))) {
         power = lw_from_bits(select(lw_INFINITY_BITS, 0u, (size > lw_ONE_BITS) == lw_is_negative(x2)));
     } else if (size != lw_ONE_BITS) {
         power = lw_pow_positive(bitcast<f32>(size), x2);
     }
-    return lw_from_bits(bitcast<u32>(power) | select(0u, lw_SIGN_BIT, negative && parity == 1u));
+    return lw_from_bits(bitcast<u32>(power) | select(0u, lw_SIGN_BIT, negative & (parity == 1u)));
 }
 
 // Returns x1^x2, by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on
@@ -44,7 +44,7 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
     var bits = x2;
     if (x2 < 0) {
-        if (x1 != 1 && x1 != -1) {
+        if ((x1 != 1) & (x1 != -1)) {
             return 0;
         }
         bits = x2 & 1;

@@ -3,7 +3,7 @@
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
-    if (a >= lw_INFINITY_BITS || b > lw_INFINITY_BITS || b == 0u) {
+    if ((a >= lw_INFINITY_BITS) | (b > lw_INFINITY_BITS) | (b == 0u)) {
         return lw_nan_of(x1, x2);
     }
     var remainder = bitcast<f32>(a);
@@ -21,7 +21,7 @@ fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
         remainder = select(lw_pack(0u, digits << (shift & 31u), divisor.exponent - i32(shift)), 0.0, digits == 0u);
     }
     let signs_differ = lw_product_sign(x1, x2) != 0u;
-    if (signs_differ && bitcast<u32>(remainder) != 0u) {
+    if (signs_differ & (bitcast<u32>(remainder) != 0u)) {
         remainder = select(lw_magnitude(x2) - remainder, lw_from_bits(b), b == lw_INFINITY_BITS);
     }
     return lw_copysign(remainder, x2);

@@ -8,7 +8,7 @@ fn lw_scaled_dot_product_attention_float32_score(product: f32, scale: f32, mask:
 // finite. The weight of a hidden key is 0, also if all are hidden.
 fn lw_scaled_dot_product_attention_float32_weight(score: f32, largest: f32) -> f32 {
     let is_hidden = bitcast<u32>(largest) == (lw_SIGN_BIT | lw_INFINITY_BITS);
-    let factor = select(lw_nan(), 0x1p-32, is_hidden || lw_is_finite(largest));
+    let factor = select(lw_nan(), 0x1p-32, is_hidden | lw_is_finite(largest));
     return lw_exp_term(score - select(largest, 0.0, is_hidden)) * factor;
 }
 

@@ -1,6 +1,6 @@
 // Returns whether an element of the row is before a value.
 fn lw_searchsorted_int32(element: i32, value: i32, is_after_equal: bool) -> bool {
-    return element < value || (is_after_equal && element == value);
+    return (element < value) | (is_after_equal & (element == value));
 }
 
 // NaN is the largest element, and -0 equals 0.

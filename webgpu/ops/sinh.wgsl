@@ -2,7 +2,7 @@
 // halved by subtracting 1 from the exponent of e^|x| before lw_scale applies it.
 fn lw_sinh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
-    if (lw_is_nan(x) || size < 0.0002) {
+    if (lw_is_nan(x) | (size < 0.0002)) {
         return x;
     }
     if (size > 80.0) {

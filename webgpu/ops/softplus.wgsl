@@ -1,6 +1,6 @@
 // softplus x = max(x, 0) + log1p(e^-|x|). To float32 accuracy it equals e^x for x < -20, and x for x > 20.
 fn lw_softplus_float32(x: f32) -> f32 {
-    if (lw_is_nan(x) || x > 20.0) {
+    if (lw_is_nan(x) | (x > 20.0)) {
         return x;
     }
     if (x < -20.0) {

@@ -5,7 +5,7 @@
 fn lw_sqrt_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let magnitude = lw_magnitude_bits(x);
-    if (magnitude == 0u || magnitude > lw_INFINITY_BITS || bits == lw_INFINITY_BITS) {
+    if ((magnitude == 0u) | (magnitude > lw_INFINITY_BITS) | (bits == lw_INFINITY_BITS)) {
         return x;
     }
     if (lw_is_negative(x)) {
