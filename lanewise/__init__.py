@@ -32,6 +32,7 @@ from lanewise import errors as _errors
 from lanewise import indexing as _indexing
 from lanewise import memory as _memory
 from lanewise import methods as _methods
+from lanewise import offload as _offload
 from lanewise import selection as _selection
 from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
 from lanewise._ext import Tensor
@@ -133,7 +134,7 @@ _ext.initialize(
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,
-        "open_promoted": _selection.open_promoted,
+        "open_measured": _offload.open_measured,
         "refuse_keyword": _dispatch.refuse_keyword,
         "setitem": _indexing.setitem,
         "several": _dispatch.several,
@@ -142,4 +143,4 @@ _ext.initialize(
     },
     _methods.METHODS,
 )
-_selection.initialize()
+_selection.initialize(_memory.initialize)

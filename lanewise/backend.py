@@ -6,14 +6,17 @@ selection.py chooses one, and discovery.py reports both to the user.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentTypeError, BackendError, describe
 
-__all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "backend_of", "parse_backend", "place_of"]
+__all__ = [
+    "CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "backend_of", "hooks", "parse_backend",
+    "place_of",
+]  # fmt: skip
 
 
 class Backend(StrEnum):
@@ -51,15 +54,17 @@ class Backend(StrEnum):
 
     def __await__(self) -> Generator[Any, None, Backend]:
         """Ends what init_backend() or reset() could not do without waiting for a browser; elsewhere returns at once."""
-        from lanewise import selection
-
-        return (yield from selection.finish(self).__await__())
+        backend: Backend = yield from hooks["finish"](self).__await__()
+        return backend
 
     @classmethod
     def _missing_(cls, value: object) -> Backend | None:
         """Accepts other spellings, such as Backend("AVX-512")."""
         return _EXACT.get(_normalize_spelling(value)) if isinstance(value, str) else None
 
+
+# Functions of modules that import this one: registry.named_in_errors() and selection.finish(), by name.
+hooks: Final[dict[str, Callable[..., Any]]] = {}
 
 PRIORITY: Final = tuple(backend for backend in Backend if backend is not Backend.AUTO)
 GPU_BACKENDS: Final = (Backend.CUDA, Backend.WGPU)
@@ -166,6 +171,4 @@ def _refusal(value: object) -> str:
 
 def _names() -> str:
     """Returns the names to list in an error: auto and the backends of this machine."""
-    from lanewise import registry
-
-    return ", ".join(["auto", *(backend.value for backend in registry.named_in_errors())])
+    return ", ".join(["auto", *(backend.value for backend in hooks["named_in_errors"]())])

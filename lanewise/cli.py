@@ -130,15 +130,14 @@ def calibrate(arguments: Sequence[str]) -> int:
     import warnings
 
     import lanewise
-    from lanewise import promotion, selection
-    from lanewise.calibration import NAME, folder
+    from lanewise import offload, selection
+    from lanewise.calibration import NAME, THREAD_COSTS, folder
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
-        description="Measure which CPU backend is the fastest for each kind of operation, how long operations take on "
-        "it, how much work pays for another thread, and which calls a GPU runs faster. From now on, AUTO uses the "
-        "backend that is the fastest overall, and moves such calls to the GPU, for this user, processor and version "
-        "of Lanewise.",
+        description="Measure which CPU backend is the fastest, for how much work one more thread makes a call faster, "
+        "and which calls a GPU runs faster. From now on, AUTO uses this backend, and offloads such calls to the GPU, "
+        "for this user, processor and version of Lanewise.",
     )
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
@@ -160,17 +159,15 @@ def calibrate(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps(calibration._asdict() | {"order": calibration.order}, indent=2))
     else:
-        print(f"times, relative to the fastest backend of each kind\n{calibration}\n")
+        print(f"times on one thread, relative to those in the contracts\n{calibration}\n")
         print(f"AUTO chooses {calibration.reason()}.")
-        if prices := calibration.waking:
-            ready, in_a_series, sleeping = (price / 1e3 for price in prices)
-            print(
-                f"{ready:.1f} us of work pay for a thread, {in_a_series:.0f} in a series, {sleeping:.0f} if it sleeps."
-            )
+        if (costs := calibration.costs).keys() >= {*THREAD_COSTS}:
+            spinning, sleeping = (costs[name] / 1e3 for name in THREAD_COSTS)
+            print(f"One more thread needs {spinning:.1f} us of work if it spins, {sleeping:.0f} us if it sleeps.")
         else:
-            print("Which work pays for a thread was not measured, because only one thread can run at once.")
-        if moved := promotion.summary():
-            print(f"{moved}.")
+            print("What another thread costs was not measured, because only one thread can run at once.")
+        if offloaded := offload.summary():
+            print(f"{offloaded}.")
         if calibration.path:
             print(f"Stored in {calibration.path}")
         if (default := selection.default_backend()) is not calibration.backend:

@@ -10,7 +10,7 @@ import re
 import sys
 from typing import NamedTuple
 
-from lanewise import registry, selection, threads
+from lanewise import offload, registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
 from lanewise.devices import GIGABYTE, DeviceInfo
 from lanewise.errors import named
@@ -88,8 +88,6 @@ def free_memory_of(backend: Backend, device: DeviceInfo | None = None) -> int | 
 
 def backend_summary() -> str:
     """Returns the text of print_backend_summary()."""
-    from lanewise import promotion
-
     lines = ["=== Available Backends ==="]
     for info in sorted(backends(), key=lambda info: not info.available):
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
@@ -98,8 +96,8 @@ def backend_summary() -> str:
         if info.reason:
             lines.append(f"    Error: {info.reason}")
     lines += [f"CPU threads: {threads.get_num_threads()}", f"Calibration: {_calibration_summary()}"]
-    if moved := promotion.summary():
-        lines.append(moved)
+    if offloaded := offload.summary():
+        lines.append(offloaded)
     return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final, NamedTuple
 
-from lanewise import _ext
+from lanewise import _ext, discovery, selection
 from lanewise.arguments import to_int
 from lanewise.backend import Backend, parse_backend, place_of
 from lanewise.devices import GIGABYTE
@@ -44,8 +44,6 @@ def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
     >>> lw.memory_stats()["allocated_bytes"] - before
     4194304
     """
-    from lanewise import selection
-
     name = None if device is None else selection.open_place(device)
     return dict(zip(_STATS, _ext.memory_stats(name), strict=True))
 
@@ -188,8 +186,6 @@ def init_backend_with_memory_check(
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
     False
     """
-    from lanewise import discovery, selection  # imported here because selection imports this module
-
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
     required = to_int("required_bytes", total, minimum=0)
     short: list[str] = []

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from lanewise import _ext, libraries
-from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend, place_of
+from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend, hooks, place_of
 from lanewise.devices import DeviceInfo, Unsettled
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, DeviceError, LibraryError, named
 
@@ -275,6 +275,9 @@ def named_in_errors() -> list[Backend]:
     """Returns the backends that an error message offers: those that this machine has. GPUs only count if they have been
     found before, because looking for them loads drivers."""
     return [each for each in PRIORITY if not (_missing.get(each, "not asked") if each.is_gpu else missing(each))]
+
+
+hooks["named_in_errors"] = named_in_errors
 
 
 def damage(backend: Backend) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 from contextlib import ContextDecorator, suppress
 from types import TracebackType
 
-from lanewise import _ext, calibration, memory, registry, threads
+from lanewise import _ext, calibration, registry, threads
 from lanewise.arguments import is_ordered
-from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, backend_of, parse_backend, place_of
-from lanewise.calibration import Calibration, GpuTimes
+from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, backend_of, hooks, parse_backend, place_of
+from lanewise.calibration import Adapter, Calibration
 from lanewise.devices import DeviceInfo
 from lanewise.errors import (
     ArgumentError,
@@ -30,9 +30,9 @@ from lanewise.errors import (
 )
 
 __all__ = [
-    "available", "calibration_in_use", "default_backend", "device_for", "finish", "follow", "gpu_times_in_use",
-    "init_backend", "initialize", "open_backend", "open_place", "open_promoted", "reset", "set_backend_priority",
-    "strict_backends", "use_backend",
+    "available", "calibration_in_use", "default_backend", "device_for", "finish", "follow", "init_backend",
+    "initialize", "offload_adapter", "open_backend", "open_place", "reset", "set_backend_priority", "strict_backends",
+    "use_backend",
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
@@ -42,13 +42,14 @@ _is_named = False  # whether the default backend comes from LANEWISE_BACKEND
 _default = Backend.AUTO
 
 
-def initialize() -> None:
-    """Chooses the default backend and reads the settings of the memory cache and the threads, at import.
+def initialize(apply_settings: Callable[[], None]) -> None:
+    """Applies settings of modules above this one and of the threads, and chooses the default backend, at import.
 
     `python -m lanewise` imports the package before its command line runs: there, an error ends the process with one
     line in place of a traceback.
     """
     try:
+        apply_settings()
         _initialize()
     except LanewiseError as error:
         if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # argv[0] is "-m" only until the import ends
@@ -59,7 +60,6 @@ def initialize() -> None:
 @named("LANEWISE_BACKEND")
 def _initialize() -> None:
     global _is_named
-    memory.initialize()
     threads.initialize()
     _set_calibration(calibration.load())
     name = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
@@ -70,15 +70,10 @@ def _initialize() -> None:
 def follow(result: Calibration | None) -> None:
     """Makes AUTO use a calibration's order, or lw.Backend's if `result` is None. The user's choices stay in effect."""
     _set_calibration(result)
-    if registry.is_open(Backend.WGPU):
-        from lanewise import tiles
-
-        for device in registry.devices(Backend.WGPU):
-            tiles.choose(device)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
     else:
-        _set_promotion()
+        _set_offload()
 
 
 def calibration_in_use() -> Calibration | None:
@@ -86,31 +81,17 @@ def calibration_in_use() -> Calibration | None:
     return _calibration
 
 
-def gpu_times_in_use() -> GpuTimes | None:
-    """Returns the times by which AUTO moves calls to a GPU, None if it does not: without lw.calibrate(), or if the user
-    has chosen another backend than calibrate(), or an order in which the GPU does not come first."""
-    times = _calibration.gpu if _calibration else None
-    if not _calibration or not times or _is_named or registry.gpu_exclusion() or _default is not _calibration.backend:
+def offload_adapter() -> Adapter | None:
+    """Returns the GPU to which AUTO offloads calls, None if it does not: without lw.calibrate(), or if the user has
+    chosen another backend than calibrate(), or an order in which the GPU does not come first."""
+    adapter = _calibration.gpu if _calibration else None
+    if not _calibration or not adapter or _is_named or registry.gpu_exclusion() or _default is not _calibration.backend:
         return None
-    return times if _rank(times.backend) < _rank(_default) else None
+    return adapter if _rank(adapter.backend) < _rank(_default) else None
 
 
-def open_promoted(is_due: bool) -> str | None:
-    """Does promotion.open_promoted(). The extension calls this, and the module is imported only then."""
-    from lanewise import promotion
-
-    return promotion.open_promoted(is_due)
-
-
-def _set_promotion() -> None:
-    times = gpu_times_in_use()
-    if times is None:
-        _ext.set_promotion()
-        return
-    _ext.set_promotion(
-        *(times.threads, times.opening, times.latency, times.upload, times.download),
-        tuple((name, *rates) for name, rates in times.rates.items()),
-    )
+def _set_offload() -> None:
+    _ext.set_offload(offload_adapter() is not None)
 
 
 def _set_calibration(result: Calibration | None) -> None:
@@ -119,9 +100,7 @@ def _set_calibration(result: Calibration | None) -> None:
     order = (*GPU_BACKENDS, *measured, *(other for other in PRIORITY if other not in (*GPU_BACKENDS, *measured)))
     _priority = order if _priority is _order else _priority
     _calibration, _order = result, order
-    if threads.HAS_POOL:
-        _ext.set_waking(*((result and result.waking) or ()))
-        _ext.set_rates(*((result and result.rates) or {}).items())
+    _ext.set_costs(dict(result.costs) if result else {})
 
 
 @named("LANEWISE_BACKEND")
@@ -225,7 +204,7 @@ def _reopen(name: Backend | str) -> Backend:
     request = parse_backend(name)
     chosen = available(request)[0]
     registry.reopen(chosen, device_for(request, chosen))
-    _set_promotion()  # the device may be another one than before
+    _set_offload()  # the device may be another one than before
     return chosen
 
 
@@ -257,6 +236,9 @@ async def finish(backend: Backend) -> Backend:
             if request.name != "auto" or opener is _reopen:
                 raise
     return opener(request.name)
+
+
+hooks["finish"] = finish
 
 
 @named("synchronize")
@@ -373,7 +355,7 @@ def _set_default(place: str) -> None:
     global _default
     _ext.set_default_backend(str(place))
     _default = backend_of(place)
-    _set_promotion()
+    _set_offload()
 
 
 def _rank(backend: Backend) -> int:

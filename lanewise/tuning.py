@@ -1,10 +1,11 @@
 """lw.calibrate(): measures which CPU backend is the fastest on this machine, and when threads and a GPU pay.
 
 A processor reports its instruction sets, but not which is the fastest: some processors lower their clock for wide
-registers, or process such a register in two halves. timing.py times each kind of operation, on all backends in turn, at
-sizes from 10 to a million elements. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest
-overall and, for each kind, less than 10 % slower than the best backend, so choosing per kind would gain little.
-rates.py measures times on one thread, waking.py threads, promotion.py the GPU; calibration.py stores the result, and
+registers, or process such a register in two halves. timing.py times operations of each kind on all backends in turn, on
+one thread. Their mean, compared with the contracts' times, is the rate of a backend: AUTO chooses the least, by which
+the extension corrects the times that calls are expected to take. One backend is chosen for all kinds: on Zen 4
+(2026-11), AVX-512 is the fastest overall and, for each kind, less than 10 % slower than the best backend, so choosing
+per kind would gain little. thread_cost.py measures threads, offload.py the GPU; calibration.py stores the result, and
 selection.py uses it.
 """
 
@@ -14,44 +15,44 @@ import math
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 from lanewise import _ext, calibration, placement, registry, selection, threads
 from lanewise.backend import CPU_BACKENDS, Backend
-from lanewise.calibration import KINDS, Calibration, Times
+from lanewise.calibration import MAX_NANOSECONDS, Calibration, using_costs
 from lanewise.errors import BackendError, named
-
-if TYPE_CHECKING:
-    from lanewise.timing import Contestant
 
 __all__ = ["calibrate", "get_calibration", "reset_calibration"]
 
-SIZES: Final = (10, 1_000, 30_000, 1_000_000)  # numbers of elements
-EDGES: Final = (4, 32, 128, 256)  # rows and columns of square matrices
+Shapes = tuple[tuple[int, ...], ...]
+SIZE: Final = 1 << 15
+# Operations of each kind, with the shapes of their inputs, which stay in L2.
+WORKS: Final[tuple[tuple[str, Shapes], ...]] = (
+    ("add", ((SIZE,), (SIZE,))),
+    ("fma", ((SIZE,), (SIZE,), (SIZE,))),
+    ("exp", ((SIZE,),)),
+    ("tanh", ((SIZE,),)),
+    ("sum", ((SIZE,),)),
+    ("max", ((SIZE,),)),
+    ("softmax", ((128, 256),)),
+    ("layer_norm", ((128, 256), (256,), (256,))),
+    ("matmul", ((128, 128), (128, 128))),
+    ("conv2d", ((1, 16, 28, 28), (16, 16, 3, 3))),
+)
 REPEATS: Final = 7
 SAMPLE_SECONDS: Final = 0.003 if sys.platform == "emscripten" else 0.0003  # a browser's clock is coarse
 
 _lock = threading.Lock()
 
 
-class Work(NamedTuple):
-    """An operation to time, and the shapes of its inputs."""
-
-    kind: str
-    operation: str
-    shapes: tuple[tuple[int, ...], ...]
-
-
 def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
-    Also measures how long operations take on one thread, and how much work pays for waking another; from then on,
-    calls are divided accordingly.
-
-    If there is a GPU, also measures how large calls have to be to take less time there, including the copies of the
-    operands to it and of the result back. AUTO then runs such calls on it, with the contracts' tolerances for GPUs. And
-    measures which tiles of matrix products are the fastest on it, which it uses from then on.
+    Also measures for how much work one more thread makes a call faster; from then on, calls are divided accordingly. If
+    there is a GPU, also measures how long its kernels and copies take. AUTO then offloads matrix products, convolutions
+    and attention on CPU tensors that take less time there, including the copies of the operands and of the result, with
+    the contracts' tolerances for GPUs.
 
     This takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result for later processes that have the same processor, operating system and version
@@ -60,7 +61,7 @@ def calibrate(*, save: bool = True) -> Calibration:
 
     >>> import lanewise as lw
     >>> result = lw.calibrate(save=False)
-    >>> result.backend in result.times, result is lw.get_calibration()
+    >>> result.backend in result.costs, result is lw.get_calibration()
     (True, True)
     >>> lw.reset_calibration()
     """
@@ -114,71 +115,37 @@ def reset_calibration() -> None:
 def _measured() -> Calibration:
     import time
 
-    from lanewise import promotion
+    from lanewise import offload
 
-    backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
-    result = Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
+    result = Calibration(_rates([each for each in CPU_BACKENDS if registry.opens(each)]), time.strftime("%Y-%m-%d"))
+    costs, gpu = dict(result.costs), offload.measured(result.backend)
     if threads.HAS_POOL:
-        from lanewise import rates, waking
+        from lanewise import thread_cost
 
-        best = result.backend
-        result = result._replace(waking=waking.measured(best), rates=rates.measured(best))
-    return result._replace(gpu=promotion.measured(result.backend))
-
-
-def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns, for each kind of operation, a list with an item per operation and size: nanoseconds on each backend."""
-    from lanewise.timing import measure
-
-    samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
-    for work in _works():
-        contestants = _contestants(work, backends)
-        timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
-        minima = [timing.minimum for timing in timings]
-        samples[work.kind].append(dict(zip(backends, minima, strict=True)))
-    return samples
+        costs |= thread_cost.measured(result.backend)
+    return result._replace(costs=costs | (gpu[1] if gpu else {}), gpu=gpu and gpu[0])
 
 
-def _works() -> Iterator[Work]:
-    for size in SIZES:
-        edge = math.isqrt(size)
-        yield Work("arithmetic", "add", ((size,), (size,)))
-        yield Work("arithmetic", "fma", ((size,), (size,), (size,)))
-        yield Work("functions", "exp", ((size,),))
-        yield Work("functions", "tanh", ((size,),))
-        yield Work("reductions", "sum", ((size,),))
-        yield Work("reductions", "max", ((size,),))
-        yield Work("rows", "softmax", ((edge, edge),))
-        yield Work("rows", "layer_norm", ((edge, edge), (edge,), (edge,)))
-    for edge in EDGES:
-        yield Work("matrices", "matmul", ((edge, edge), (edge, edge)))
-    yield Work("matrices", "conv2d", ((1, 16, 28, 28), (16, 16, 3, 3)))
+def _rates(backends: Sequence[Backend]) -> dict[str, float]:
+    """Returns, by name, the geometric mean of each backend's times on one thread, divided by the contracts' times."""
+    logarithms = dict.fromkeys(backends, 0.0)
+    with using_costs(spinning=MAX_NANOSECONDS, sleeping=MAX_NANOSECONDS):
+        for operation, shapes in WORKS:
+            for backend, time in _times(operation, shapes, backends).items():
+                logarithms[backend] += math.log(time)
+    return {backend.value: round(math.exp(total / len(WORKS)), 4) for backend, total in logarithms.items()}
 
 
-def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
-    """Returns a contestant per backend, with inputs placed on it, so that a surrounding use_backend() has no effect."""
-    from lanewise.timing import Contestant
+def _times(operation: str, shapes: Shapes, backends: Sequence[Backend]) -> dict[Backend, float]:
+    """Returns the times of an operation, divided by that in its contract, on inputs that are placed on each backend, so
+    that a surrounding use_backend() has no effect."""
+    from lanewise.timing import Contestant, measure
 
-    function = getattr(_ext, work.operation)
-    inputs = [_ext.rand(shape, seed=seed) for seed, shape in enumerate(work.shapes)]
-    return [
+    function, inputs = getattr(_ext, operation), [_ext.rand(shape, seed=seed) for seed, shape in enumerate(shapes)]
+    contestants = [
         Contestant.calling(backend.value, function, *(placement.move(each, backend) for each in inputs))
         for backend in backends
     ]
-
-
-def relative(sampled: dict[str, list[dict[Backend, float]]]) -> Times:
-    """Returns the geometric mean of each backend's times for each kind, relative to the fastest backend.
-
-    >>> relative({"rows": [{Backend.AVX: 10.0, Backend.SSE2: 20.0}, {Backend.AVX: 4.0, Backend.SSE2: 32.0}]})
-    {<Backend.AVX: 'avx'>: {'rows': 1.0}, <Backend.SSE2: 'sse2'>: {'rows': 4.0}}
-    """
-    times: dict[Backend, dict[str, float]] = {}
-    for kind, works in sampled.items():
-        logarithms = {
-            backend: math.fsum(math.log(work[backend]) for work in works) / len(works) for backend in works[0]
-        }
-        least = min(logarithms.values())
-        for backend, value in logarithms.items():
-            times.setdefault(backend, {})[kind] = round(math.exp(value - least), 3)
-    return times
+    nominal = _ext.expected_times(operation, *inputs)[0]
+    timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
+    return {backend: timing.minimum / nominal for backend, timing in zip(backends, timings, strict=True)}

@@ -29,8 +29,7 @@ NOT_IN_BROWSERS = (
     "lanewise/demo/NOTICE",
     "lanewise/demo/torch_peer.py",
     "lanewise/py.typed",
-    "lanewise/rates.py",
-    "lanewise/waking.py",
+    "lanewise/thread_cost.py",
     "lanewise/webgpu/desktop.py",
     "lanewise/windows.py",
 )

@@ -143,6 +143,7 @@ typedef struct Py_buffer {
 #define Py_TPFLAGS_TUPLE_SUBCLASS (1UL << 26)
 #define Py_TPFLAGS_BYTES_SUBCLASS (1UL << 27)
 #define Py_TPFLAGS_UNICODE_SUBCLASS (1UL << 28)
+#define Py_TPFLAGS_DICT_SUBCLASS (1UL << 29)
 
 /* slot numbers of typeslots.h */
 #define Py_bf_getbuffer 1
@@ -336,5 +337,6 @@ static inline int lw_has_type_flag(PyObject *object, unsigned long flag) {
 #define lw_is_list(object) lw_has_type_flag((object), Py_TPFLAGS_LIST_SUBCLASS)
 #define lw_is_tuple(object) lw_has_type_flag((object), Py_TPFLAGS_TUPLE_SUBCLASS)
 #define lw_is_string(object) lw_has_type_flag((object), Py_TPFLAGS_UNICODE_SUBCLASS)
+#define lw_is_dict(object) lw_has_type_flag((object), Py_TPFLAGS_DICT_SUBCLASS)
 #define lw_is_float(object) (Py_TYPE(object) == &PyFloat_Type || PyType_IsSubtype(Py_TYPE(object), &PyFloat_Type))
 #define lw_is_bool(object) ((object) == Py_True || (object) == Py_False)

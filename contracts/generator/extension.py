@@ -178,7 +178,6 @@ def _descriptor(contract: Contract) -> str:
         .in_place = {_in_place(contract)},
         .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},
-        .complexity = LW_COMPLEXITY_{contract.complexity.upper()},
         .step_flops = {contract.flops},
         .step_nanoseconds = {contract.kind.nanoseconds.get(contract.complexity, 0.0)}f,
         .pivot = {f"&lw_operations[LW_OPERATION_{contract.pivot}]" if contract.pivot else "NULL"},

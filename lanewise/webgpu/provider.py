@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lanewise import _ext, libraries, registry, tiles
+from lanewise import _ext, libraries, registry
 from lanewise.backend import Backend, place_of
 from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
@@ -66,7 +66,6 @@ def open(device: DeviceInfo | None) -> None:
     if before:
         before.close()
     _players[number] = player
-    tiles.choose(device or devices()[0])
 
 
 def is_pending() -> bool:

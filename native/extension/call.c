@@ -5,7 +5,7 @@
 #include "execute.h"
 #include "lanewise_operations.h"
 #include "module.h"
-#include "promotion.h"
+#include "offload.h"
 #include "python.h"
 #include <string.h>
 
@@ -57,8 +57,8 @@ done:
 
 /* Runs a call that is planned for the host on a GPU. Returns 0, without an error set, if the CPU has to run it, because
  * the GPU lacks the kernel or fails. */
-static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments, int gpu, const lw_plan *host,
-                                                   PyObject **result) {
+static __attribute__((noinline)) int call_offloaded(const lw_arguments *arguments, int gpu, const lw_plan *host,
+                                                    PyObject **result) {
     if (arguments->out) { /* checked here, because the GPU's copies of the inputs do not overlap with it */
         PyObject *out = (PyObject *)lw_check_out(host, arguments->out);
         if (!out) {
@@ -77,7 +77,7 @@ static __attribute__((noinline)) int call_promoted(const lw_arguments *arguments
     lw_end_plan(&plan);
     int is_done = *result || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)); /* as after Ctrl-C */
     if (!is_done && PyErr_Occurred()) {
-        lw_give_up_promotion(gpu);
+        lw_give_up_offload(gpu);
     }
     return is_done;
 }
@@ -135,8 +135,8 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
         *result = lw_call_hook("compare", arguments->operation->name, arguments->inputs[0], arguments->inputs[1],
                                arguments->out);
     } else if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {
-        int gpu = lw_promotes ? lw_promoted_backend(&plan) : -1;
-        if (gpu != LW_PROMOTION_INTERRUPTED && (gpu < 0 || !call_promoted(arguments, gpu, &plan, result))) {
+        int gpu = lw_offloads ? lw_offload_backend(&plan) : -1;
+        if (gpu != LW_OFFLOAD_INTERRUPTED && (gpu < 0 || !call_offloaded(arguments, gpu, &plan, result))) {
             *result = lw_execute(&plan, arguments->out);
         }
     }
@@ -430,9 +430,14 @@ static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py
     lw_times times;
     PyObject *result = NULL;
     if (lw_begin_plan(operation, inputs, NULL, &plan) == LW_DONE && resolvers[operation->kind](&call, &plan) == 0) {
-        int known = lw_expect(&plan, &times) ? 4 : 2;
-        double expected = lw_expected_nanoseconds(operation, plan.steps, lw_moved_bytes(&plan));
-        const double values[] = {times.nominal, expected, times.host, times.gpu};
+        int64_t bytes = lw_moved_bytes(&plan);
+        int known = lw_offload_times(&plan, &times) && lw_offloads ? 4 : 2;
+        const double values[] = {
+            lw_nominal_nanoseconds(operation, plan.steps, bytes),
+            lw_expected_nanoseconds(operation, plan.placement.backend, plan.steps, bytes),
+            times.host,
+            times.gpu,
+        };
         result = PyTuple_New(known);
         for (int i = 0; result && i < known; i++) {
             PyTuple_SetItem(result, i, PyFloat_FromDouble(values[i]));

@@ -114,7 +114,7 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
     }
 #endif
     return lw_run(plan->placement.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
-                  lw_expected_nanoseconds(plan->operation, plan->steps, bytes));
+                  lw_expected_nanoseconds(plan->operation, plan->placement.backend, plan->steps, bytes));
 }
 
 /* Plans a copy of an operand, converted to `dtype`, but not the result. */

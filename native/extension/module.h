@@ -20,8 +20,7 @@ LW_HIDDEN PyMethodDef lw_sort_functions[];
 LW_HIDDEN PyMethodDef lw_worker_functions[]; /* workers.c */
 #else
 LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
-LW_HIDDEN PyMethodDef lw_cost_functions[];   /* cost.c */
 #endif
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_storage_functions[];
 LW_HIDDEN PyMethodDef lw_device_functions[], lw_webgpu_functions[];
-LW_HIDDEN PyMethodDef lw_promotion_functions[];
+LW_HIDDEN PyMethodDef lw_cost_functions[], lw_offload_functions[];

@@ -27,14 +27,6 @@ typedef enum lw_kind {
     LW_KIND_COUNT
 } lw_kind;
 
-/* How much an operation computes per element, as its contract says. */
-typedef enum lw_complexity {
-    LW_COMPLEXITY_LOW,
-    LW_COMPLEXITY_MEDIUM,
-    LW_COMPLEXITY_HIGH,
-    LW_COMPLEXITY_COUNT
-} lw_complexity;
-
 typedef enum lw_parameter_type {
     /* passed to the kernel, in the contract's order */
     LW_PARAMETER_FLOAT,
@@ -90,7 +82,6 @@ typedef struct lw_operation {
     uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
     uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
     uint8_t refuses_empty;  /* for reductions: an axis of extent 0 is an error, because no identity exists */
-    uint8_t complexity;     /* an lw_complexity */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
     float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */
     /* The reduction whose result is subtracted from integers before they become float32, or NULL. */

@@ -4,6 +4,7 @@
  * thread that holds the lock takes whatever has been recorded by then, so batches reach the GPU in the order in which
  * they were recorded. */
 #include "recorder.h"
+#include "cost.h"
 #include "devices.h"
 #include "errors.h"
 #include "python.h"
@@ -381,10 +382,8 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
 }
 
 lw_status lw_add_work(lw_recorder *recorder, double nanoseconds) {
-    /* About 0.5 ms on a large GPU, which pauses for some 10 us between batches. */
-    const double enough = 4e7;
     recorder->work += nanoseconds;
-    return recorder->count && recorder->work > enough ? lw_recorder_flush(&recorder->device) : LW_OK;
+    return recorder->count && lw_fills_gpu(recorder->work) ? lw_recorder_flush(&recorder->device) : LW_OK;
 }
 
 int lw_recorder_compile(lw_recorder *recorder, uint32_t number, const uint8_t *key, size_t length) {

@@ -3,6 +3,7 @@
 #include "run.h"
 #include "backends.h"
 #include "clock.h"
+#include "cost.h"
 #include "cpu.h"
 #include "errors.h"
 #include "float_modes.h"
@@ -15,23 +16,9 @@
 #include <pthread.h>
 #endif
 
-/* Shorter runs keep the GIL, because releasing it would cost more than it gains. */
-static const double NANOSECONDS_WITHOUT_GIL = 4200;
-
 /* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to acquire
  * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
-
-/* With one thread, the most time that a task should take, which is the time between two checks for Ctrl-C. */
-static const double NANOSECONDS_WITHOUT_CHECK = 1e6;
-
-/* With several threads, each thread has SEVERAL_TASKS, unless they would be shorter than SHORT_TASK or longer than
- * LONG_TASK, in nanoseconds. A thread that is late, or shares its core's caches with another process, then leaves some
- * of its tasks to others; starting a task takes about 0.1 us. On 8 hyperthreads, two of which share a core from time to
- * time, x + y of 4 MB takes 37 us, 41 with tasks of 5 us, and 60 with tasks of 20 us; the 90th percentile is 72, 73 and
- * 147. With twice as many tasks of half the length, exp(x) of 1 MB takes 25 us instead of 18. */
-enum { SEVERAL_TASKS = 8 };
-static const double SHORT_TASK = 2000, LONG_TASK = 20000;
 
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
@@ -93,13 +80,6 @@ static int interrupted(void *of) {
 
 #if defined(__wasm__)
 
-static int threads_for(double nanoseconds) {
-    (void)nanoseconds;
-    return 1;
-}
-
-static void end_call(double nanoseconds) { (void)nanoseconds; }
-
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
         lw_status status = task(context, index, argument);
@@ -115,59 +95,10 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 #else
 
-/* The least work per thread, in nanoseconds, for which another thread saves more than it costs, unless lw.calibrate()
- * has measured it. A worker that still spins after the previous call is ready: it begins within 1 us. Waking one that
- * sleeps takes 5 to 50 us (Intel Xeon, 16 cores of a virtual machine, 2026-11), and the caller may have to wait for it;
- * but in a series of calls, a worker that is late for one call is ready for the next. */
-enum { READY, IN_A_SERIES, SLEEPING, STATES };
-#define DEFAULT_PRICES {2500, 8000, 40000}
-static const double MAX_PRICE = 1e12;
-static _Atomic double prices[STATES] = DEFAULT_PRICES;
-
-static double price(int state) { return atomic_load_explicit(&prices[state], memory_order_relaxed); }
-
-/* Calls that are long enough for several threads form a series if each begins at most this long after the one before
- * has ended. */
-enum { NANOSECONDS_IN_A_SERIES = 100000 };
-
-static _Atomic int64_t end_of_last_call;
-
-static int continues_series(void) {
-    int64_t end = atomic_load_explicit(&end_of_last_call, memory_order_relaxed);
-    return lw_clock_nanoseconds() - end < NANOSECONDS_IN_A_SERIES;
-}
-
-/* Returns whether a call would use several threads if all were ready. */
-static int may_use_threads(double nanoseconds) { return nanoseconds >= 2 * price(READY) && lw_threads() > 1; }
-
-static void end_call(double nanoseconds) {
-    if (may_use_threads(nanoseconds)) {
-        atomic_store_explicit(&end_of_last_call, lw_clock_nanoseconds(), memory_order_relaxed);
-    }
-}
-
-/* Returns how many threads share a call. READY's price limits it to four times the threads that are awake, including
- * the caller; the threads that it wakes are ready for the next call. */
-static int threads_for(double nanoseconds) {
-    if (!may_use_threads(nanoseconds)) {
-        return 1;
-    }
-    int ready = lw_ready_workers();
-    double worth = ready ? nanoseconds / price(READY) : 0;
-    double asleep = nanoseconds / price(continues_series() ? IN_A_SERIES : SLEEPING);
-    worth = worth < 4 * (ready + 1) ? worth : 4 * (ready + 1);
-    worth = worth > asleep ? worth : asleep;
-    return worth < 2 ? 1 : worth < lw_threads() ? (int)worth : lw_threads();
-}
-
-/* Threads without a processor would keep others waiting for the tasks that they have started. */
-static int with_processor(int64_t threads) {
-    int cores = lw_cores();
-    return threads < cores ? (int)threads : cores;
-}
-
 static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    return lw_share_tasks(context, with_processor(context->threads), count, task, argument, interrupted);
+    int running = lw_running_threads(); /* a thread without a processor would start tasks for which others wait */
+    int threads = context->threads < running ? (int)context->threads : running;
+    return lw_share_tasks(context, threads, count, task, argument, interrupted);
 }
 
 /* lanewise/threads.py checks the number before it calls this function; the check here is for other callers. */
@@ -187,10 +118,9 @@ static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(lw_threads());
 }
 
-/* Returns how many threads can run at once: those that are set, at most one per processor. */
 static PyObject *get_running_threads(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    return PyLong_FromLongLong(with_processor(lw_threads()));
+    return PyLong_FromLongLong(lw_running_threads());
 }
 
 /* Sets how many microseconds threads spin, and returns how many they did before. lanewise/threads.py checks the number,
@@ -204,54 +134,16 @@ static PyObject *set_spin(PyObject *module, PyObject *number) {
     return PyLong_FromLongLong(lw_set_spin((int)microseconds));
 }
 
-/* set_waking(ready, in_a_series, sleeping): sets the least work per thread, in nanoseconds. set_waking(): sets the
- * defaults. Both return what was set before. */
-static PyObject *set_waking(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
-    double set[STATES] = DEFAULT_PRICES;
-    int is_valid = count == 0 || count == STATES;
-    for (int state = 0; is_valid && state < STATES; state++) {
-        set[state] = count ? PyFloat_AsDouble(arguments[state]) : set[state];
-        is_valid = set[state] >= (state ? set[state - 1] : 1) && set[state] <= MAX_PRICE;
-    }
-    if (PyErr_Occurred()) {
-        return NULL;
-    }
-    if (!is_valid) {
-        return lw_raise(LW_ARGUMENT_ERROR, "expected nanoseconds, 1 <= ready <= in_a_series <= sleeping <= 1e12");
-    }
-    PyObject *before = PyTuple_New(STATES);
-    for (int state = 0; before && state < STATES; state++) {
-        PyTuple_SetItem(before, state, PyFloat_FromDouble(price(state)));
-        atomic_store_explicit(&prices[state], set[state], memory_order_relaxed);
-    }
-    return before;
-}
-
-LW_NAMED_FAST("set_waking", set_waking)
-
 PyMethodDef lw_thread_functions[] = {
     {"set_num_threads", set_num_threads, METH_O, NULL},
     {"get_num_threads", get_num_threads, METH_NOARGS, NULL},
     {"get_running_threads", get_running_threads, METH_NOARGS, NULL},
     {"set_main_thread", set_main_thread, METH_O, NULL},
     {"set_spin", set_spin, METH_O, NULL},
-    {"set_waking", (PyCFunction)(void *)named_set_waking, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 #endif
-
-/* The same number for each thread. */
-int64_t lw_tasks_for(double nanoseconds, int64_t threads) {
-    double share = nanoseconds / (double)threads;
-    if (threads == 1) {
-        return 1 + (int64_t)(share / NANOSECONDS_WITHOUT_CHECK);
-    }
-    int64_t least = 1 + (int64_t)(share / LONG_TASK), most = 1 + (int64_t)(share / SHORT_TASK);
-    int64_t tasks = most < SEVERAL_TASKS ? most : SEVERAL_TASKS;
-    return threads * (tasks > least ? tasks : least);
-}
 
 /* Allocates scratch. If memory runs out, frees all cached blocks and retries. The GIL guards the cache of storages, so
  * a thread that does not hold the GIL acquires it first, unless Python is ending; see handles_signals(). */
@@ -325,16 +217,15 @@ int lw_run(int backend, int kernel_index, const void *layout, const void *const 
     context.cache_bytes = context.l2_bytes = 0; /* matter only to long runs, which set them below */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
-    if (nanoseconds < NANOSECONDS_WITHOUT_GIL) {
+    if (lw_is_brief(nanoseconds)) {
         status = kernel(&context, layout, inputs, outputs, parameters);
     } else {
-        context.threads = threads_for(nanoseconds);
+        context.threads = lw_threads_for(nanoseconds);
         context.tasks = lw_tasks_for(nanoseconds, context.threads);
         set_cache_sizes(&context);
         host.next_check = lw_milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();
         status = kernel(&context, layout, inputs, outputs, parameters);
-        end_call(nanoseconds);
         PyEval_RestoreThread(host.thread);
     }
     lw_float_modes_restore(modes);

@@ -7,5 +7,3 @@
  * time that the run is expected to take on one thread. Returns 0, or -1 with an error set. */
 int lw_run(int backend, int kernel, const void *layout, const void *const *inputs, void *const *outputs,
            const lw_scalar *parameters, double nanoseconds);
-/* Returns into how many tasks a call of this time is to be divided. */
-int64_t lw_tasks_for(double nanoseconds, int64_t threads);

@@ -48,7 +48,7 @@ static PyObject *compute_uniform(const lw_operation *operation, PyObject *const 
     layout.strides[operation->input_count][0] = lw_item_size(out->dtype);
     void *outputs[1] = {out->data};
     if (lw_run(placement.backend, operation->kernels[0][first->dtype], &layout, data, outputs, NULL,
-               lw_expected_nanoseconds(operation, out->size, bytes)) < 0) {
+               lw_expected_nanoseconds(operation, placement.backend, out->size, bytes)) < 0) {
         Py_DECREF((PyObject *)out);
         return NULL;
     }

@@ -7,13 +7,7 @@
 #include "errors.h"
 #include "lanewise_table.h"
 #include "module.h"
-#include "run.h"
 #include <string.h>
-
-/* The least work that pays for the call of workers, and for each byte that is copied there or back. These are nominal
- * times, those of AVX-512: matmul of 216 x 216 has 126,000, and takes 0.4 ms on one thread of a page (AMD EPYC, 2
- * cores, Chromium, 2026-11). */
-static const double NANOSECONDS_FOR_WORKERS = 106000, NANOSECONDS_PER_COPIED_BYTE = 0.034;
 
 /* Without progress for this long, workers count as lost. */
 enum { PATIENCE_MILLISECONDS = 5000 };
@@ -47,8 +41,8 @@ static void set_range(shared_call *call, int number, const void *data, const lw_
     call->bytes[number] = data ? (uint32_t)(after - before) : 0;
 }
 
-static void describe(const lw_plan *plan, const void *const *inputs, void *output, double nanoseconds,
-                     shared_call *call) {
+static void describe(const lw_plan *plan, const void *const *inputs, void *output, shared_call *call) {
+    double nanoseconds = lw_nominal_nanoseconds(plan->operation, plan->steps, 0);
     int count = plan->operation->input_count;
     memset(call, 0, sizeof *call);
     call->kernel = (uint32_t)(offsetof(lw_library, kernels) + sizeof(lw_kernel *) * (size_t)plan->kernel);
@@ -74,24 +68,17 @@ static void describe(const lw_plan *plan, const void *const *inputs, void *outpu
     memcpy(call->layout_copy, &plan->layout, sizeof call->layout_copy);
 }
 
-static int has_workers(const lw_plan *plan) {
-    lw_kind kind = plan->operation->kind;
-    int is_convolution = kind == LW_KIND_WINDOW && plan->operation->input_count > 1;
-    return runner && plan->placement.backend == backend &&
-           (kind == LW_KIND_MATRIX || kind == LW_KIND_ATTENTION || is_convolution);
-}
-
 int lw_run_on_workers(const lw_plan *plan, const void *const *inputs, void *const *outputs) {
     shared_call call;
-    double nanoseconds = lw_nominal_nanoseconds(plan->operation, plan->steps, 0), copying = NANOSECONDS_FOR_WORKERS;
-    if (nanoseconds < copying || !has_workers(plan)) {
+    if (!runner || plan->placement.backend != backend || !lw_computes_much(plan) || !lw_suits_web_workers(plan, 0)) {
         return 0;
     }
-    describe(plan, inputs, outputs[0], nanoseconds, &call);
+    describe(plan, inputs, outputs[0], &call);
+    int64_t copied = 0;
     for (uint32_t i = 0; i < call.operand_count; i++) {
-        copying += NANOSECONDS_PER_COPIED_BYTE * call.bytes[i];
+        copied += call.bytes[i];
     }
-    if (nanoseconds < copying) {
+    if (!lw_suits_web_workers(plan, copied)) {
         return 0;
     }
     PyObject *address = PyLong_FromLongLong((intptr_t)&call);

@@ -15,7 +15,7 @@ from math import isqrt
 from typing import Any
 
 import lanewise as lw
-from lanewise import placement, promotion, selection
+from lanewise import offload, placement, selection
 from lanewise.timing import Contestant, measure
 from tests.bench import runner
 from tests.bench.goals import Goal, Measured
@@ -54,7 +54,7 @@ def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row
             return [runner.on_backend(case, str(backend)) for backend in fixed]
         return [runner.on_backend(case, str(calibration.backend)), _through(case, gpu)]
 
-    moved = promotion.summary()
+    offloaded = offload.summary()
     try:
         grid = _grid() if gpu is None else (build(operations.find(name), size) for name, size in CASES)
         ratios = [_compared(case, others(case), repeats, seconds) for case in grid]
@@ -63,7 +63,7 @@ def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row
     measured = Measured(*(statistics.median(each[kind] for each in ratios) for kind in ("minimum", "median")))
     behind = sorted(ratios, key=lambda each: -each["minimum"])[:SHOWN]
     notes = (
-        f"calibrated: {calibration.reason()}" if gpu is None else f"calibrated: {moved}",
+        f"calibrated: {calibration.reason()}" if gpu is None else f"calibrated: {offloaded}",
         "furthest behind: " + ", ".join(f"{each['case']} {each['minimum']:.2f} of {each['best']}" for each in behind),
     )
     return Row(goal, measured, notes, {"cases": ratios})

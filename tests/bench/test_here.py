@@ -11,8 +11,7 @@ from dataclasses import replace
 import pytest
 
 import lanewise as lw
-from lanewise import promotion, timing, tuning
-from lanewise.calibration import KINDS
+from lanewise import offload, thread_cost, timing, tuning
 from lanewise.timing import Contestant, Timing
 from native.errors import BuildError
 from tests.bench import auto, contestants, goals, here, machine, runner
@@ -255,8 +254,9 @@ def test_auto_is_compared_with_the_best_backend(gpu, clock, monkeypatch):
     clock.update({auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5))
     monkeypatch.setattr(auto, "SIZES", (10, 100))
     monkeypatch.setattr(auto, "CASES", (("matmul", (8,)), ("scaled_dot_product_attention", (2, 5, 4)), ("add", (10,))))
-    monkeypatch.setattr(promotion, "measured", lambda host: None)
-    monkeypatch.setattr(tuning, "_sampled", lambda backends: {kind: [ranks(backends)] for kind in KINDS})
+    monkeypatch.setattr(offload, "measured", lambda host: None)
+    monkeypatch.setattr(thread_cost, "measured", lambda backend: {})
+    monkeypatch.setattr(tuning, "_rates", ranks)
     before = lw.get_calibration()
     (goal,) = listed("wgpu" if gpu else "cpu", "AUTO")
     found = row(goal, backends=[gpu] if gpu else AVAILABLE)

@@ -285,7 +285,6 @@ def functions() -> dict[str, list[Any]]:
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats(None)[4], _ext.get_num_threads(), _ext.default_backend()
-    waking = _ext.set_waking()
 
     def nested_backend() -> None:
         _ext.push_backend("scalar")
@@ -316,11 +315,12 @@ def functions() -> dict[str, list[Any]]:
             *((object(), 1, 1, 1, 1, 1), ()),
         ],
         "synchronize": [("scalar",), ("nothing",), (1,)],
-        "set_promotion": [
-            *((), (1,), ("text", 1.0, 1.0, 1.0, 1.0, ()), (1, "text", 1.0, 1.0, 1.0, ()), (1, 1.0, 1.0, 1.0, 1.0, 1)),
-            *((1, 1.0, 1.0, 1.0, 1.0, (row,)) for row in (("nothing", 1.0, 1.0), ("matmul", 1.0), 1)),
-            *((1, 1.0, 1.0, 1.0, 1.0, (("matmul", "text", 1.0),)), ()),
+        "set_offload": [(False,), (x,)],
+        "set_costs": [
+            *(({},), ({"spinning": 2.0, "scalar": 3},), ({"nothing": 1.0},), ({"spinning": -1.0},), (1,)),
+            *(({"spinning": "text"},), ({1: 1.0},), ({"\ud800": 1.0},), ({"launch": 10**400},), ({},)),
         ],
+        "get_costs": [()],
         "expected_times": [("exp", x), ("exp", [1.0]), ("matmul", x, target), ("exp", x, x), ("zeros",), (1,), ()],
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],
@@ -392,8 +392,6 @@ def functions() -> dict[str, list[Any]]:
         "get_running_threads": [()],
         "set_main_thread": [(threading.main_thread().ident,), ("text",), (2**70,)],
         "set_spin": [(50,), (-1,), ("text",), (2**70,)],
-        "set_rates": [(("add", 2.0), ("exp", 3.0)), (("nothing", 1.0),), (("add", 0.0),), (("add", "text"),), (1,), ()],
-        "set_waking": [(), waking, (3.0, 2.0, 1.0), (0.0, 1.0, 1.0), (1.0,), ("text", 1, 1), (float("nan"),) * 3],
         "Tensor": [(), ([1, 2],)],
     }
 

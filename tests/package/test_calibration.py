@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -13,10 +12,10 @@ import time
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, calibration, cli, rates, selection, tuning, waking
-from lanewise.calibration import KINDS, RATED
+from lanewise import _ext, calibration, cli, selection, thread_cost, timing, tuning
+from lanewise.calibration import THREAD_COSTS
 
-# On loopback, each calibration measures a GPU, too, for half a minute; tests/loopback/test_promotion.py tests that.
+# On loopback, each calibration measures a GPU, too, for half a minute; tests/loopback/test_offload.py tests that.
 pytestmark = [pytest.mark.host, pytest.mark.usefixtures("folder")]
 
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
@@ -26,18 +25,16 @@ SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement. Returns a dict in which a test sets the time of a backend; the others take 100 ns (the
-    first backend), 200 ns (the second) and so on."""
-    times = {}
+    """Replaces the measurement. Returns a dict in which a test sets the rate of a backend; the others have 100 (the
+    first backend), 200 (the second) and so on."""
+    rates = {}
 
-    def fake_samples(backends):
-        each = {backend: times.get(backend, 100.0 + 100 * at) for at, backend in enumerate(backends)}
-        return {kind: [each, each] for kind in KINDS}
+    def fake_rates(backends):
+        return {backend.value: rates.get(backend, 100.0 + 100 * at) for at, backend in enumerate(backends)}
 
-    monkeypatch.setattr(tuning, "_sampled", fake_samples)
-    monkeypatch.setattr(waking, "measured", lambda backend: None)
-    monkeypatch.setattr(rates, "measured", lambda backend: None)
-    return times
+    monkeypatch.setattr(tuning, "_rates", fake_rates)
+    monkeypatch.setattr(thread_cost, "measured", lambda backend: {})
+    return rates
 
 
 def python(code, **environment):
@@ -76,57 +73,49 @@ def test_differences_within_noise_keep_the_order(clock):
     assert lw.calibrate(save=False).order == tuple(HOSTS)
 
 
-def test_each_kind_counts_the_same():
-    times = {
-        lw.Backend.AVX2: dict.fromkeys(KINDS, 1.0) | {"matrices": 2.0},
-        lw.Backend.AVX: dict.fromkeys(KINDS, 1.1) | {"matrices": 1.0},
-    }
-    result = calibration.Calibration(times, "2026-11-21")
-    assert result.order == (lw.Backend.AVX, lw.Backend.AVX2)
-    assert result.overall(lw.Backend.AVX2) == pytest.approx(2 ** (1 / len(KINDS)))
-    assert result.reason() == "AVX; AVX2 takes 1.06 times as long"
-    assert str(result).splitlines()[1].split() == ["AVX", "1.10", "1.10", "1.10", "1.10", "1.00", "1.08"]
-    assert len({len(line) for line in str(result).splitlines()}) == 1
+def test_the_order_and_its_reason():
+    result = calibration.Calibration({"avx2": 1.25, "avx": 1.0, "spinning": 0.5, "sleeping": 0.5}, "2026-11-21")
+    assert result.order == (lw.Backend.AVX, lw.Backend.AVX2) and result.backend is lw.Backend.AVX
+    assert result.reason() == "AVX; AVX2 takes 1.25 times as long"
+    assert str(result) == " AVX  1.00\nAVX2  1.25"
+    assert calibration.Calibration({"scalar": 9.0}, "2026-11-21").reason() == "scalar; it is the only one"
 
 
-def test_times_are_relative_to_the_fastest_of_a_kind():
-    fast, slow = lw.Backend.AVX2, lw.Backend.SCALAR
-    sampled = {"rows": [{fast: 20.0, slow: 10.0}, {fast: 1.0, slow: 32.0}], "matrices": [{fast: 3.0, slow: 2.0}]}
-    assert tuning.relative(sampled) == {fast: {"rows": 1.0, "matrices": 1.5}, slow: {"rows": 4.0, "matrices": 1.0}}
+def test_a_rate_is_the_geometric_mean_of_times_divided_by_those_of_the_contracts(monkeypatch):
+    """On one thread, on the backend that is measured, wherever the process computes."""
+    seen = []
+
+    def measure(contestants, **options):
+        costs = _ext.get_costs()
+        assert costs["spinning"] == costs["sleeping"] == 1e12
+        found = []
+        for at, each in enumerate(contestants):
+            inputs = [value for name, value in each.names.items() if name != "function"]
+            assert {value.backend for value in inputs} == {HOSTS[at]} and each.run().backend is HOSTS[at]
+            name = tuning.WORKS[len(seen)][0]
+            factor = {"add": 16.0, "fma": 1.0 / 16}.get(name, 1.0) * (1 + at)
+            found.append(timing.Timing(each.name, 1, (factor * _ext.expected_times(name, *inputs)[0],)))
+        seen.append(found)
+        return found
+
+    monkeypatch.setattr(timing, "measure", measure)
+    with lw.use_backend(LAST):
+        rates = tuning._rates(HOSTS)
+    assert len(seen) == len(tuning.WORKS)
+    assert rates == pytest.approx({backend.value: 1.0 + at for at, backend in enumerate(HOSTS)})
 
 
 def test_a_real_measurement(monkeypatch):
-    monkeypatch.setattr(tuning, "SIZES", (10, 100))
-    monkeypatch.setattr(tuning, "EDGES", (4,))
     monkeypatch.setattr(tuning, "REPEATS", 2)
     monkeypatch.setattr(tuning, "SAMPLE_SECONDS", 1e-5)
-    monkeypatch.setattr(waking, "SAMPLE_SECONDS", 1e-5)
-    monkeypatch.setattr(rates, "SAMPLE_SECONDS", 1e-5)
+    monkeypatch.setattr(thread_cost, "SAMPLE_SECONDS", 1e-5)
+    before = _ext.get_costs()
     with lw.use_backend(LAST):
         result = lw.calibrate(save=False)
     assert set(result.order) == set(HOSTS)
-    assert all(tuple(row) == KINDS for row in result.times.values())
-    assert (result.waking is None) == (_ext.get_running_threads() == 1)
-    assert tuple(result.rates) == RATED
-    assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
-
-
-def test_works_have_the_documented_sizes():
-    """The sizes are those in the docstring of tuning.py: from 10 to a million elements."""
-    counts = {math.prod(work.shapes[0]) for work in tuning._works() if work.kind in ("arithmetic", "functions")}
-    assert counts == {10, 1_000, 30_000, 1_000_000}
-    edges = [work.shapes for work in tuning._works() if work.operation == "matmul"]
-    assert edges == [((edge, edge), (edge, edge)) for edge in (4, 32, 128, 256)]
-    (convolution,) = (work for work in tuning._works() if work.operation == "conv2d")
-    assert lw.conv2d(*map(lw.ones, convolution.shapes)).shape == (1, 16, 26, 26)
-
-
-def test_every_contestant_runs_on_its_own_backend():
-    works = list(tuning._works())
-    assert {work.kind for work in works} == set(KINDS)
-    with lw.use_backend(LAST):
-        contestants = tuning._contestants(works[0], HOSTS)
-        assert [each.run().backend for each in contestants] == HOSTS
+    threads = THREAD_COSTS if _ext.get_running_threads() > 1 else ()
+    assert set(result.costs) == {*HOSTS, *threads} and result.gpu is None
+    assert _ext.get_costs() == before | result.costs
 
 
 def test_later_processes_use_the_saved_calibration(clock, folder):
@@ -152,7 +141,6 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
     lw.calibrate()
     assert python(SHOW, LANEWISE_BACKEND=BEST.value).stdout.strip() == BEST
     named = f"import lanewise as lw; lw.calibrate(save=False); print(lw.ones(1).backend, '{BEST}')"
-    monkeypatch.setattr(tuning, "SIZES", ())
     assert set(python(named, LANEWISE_BACKEND=BEST.value).stdout.split()) == {BEST}
     with lw.use_backend(BEST):
         assert lw.ones(1).backend is BEST
@@ -193,7 +181,7 @@ def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(tuning, "_sampled", interrupted)
+        patch.setattr(tuning, "_rates", interrupted)
         with pytest.raises(KeyboardInterrupt):
             lw.calibrate()
     clock.clear()
@@ -208,14 +196,15 @@ def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
 def test_concurrent_calibrations_run_one_at_a_time(monkeypatch, folder):
     inside, most = [], []
 
-    def fake_samples(backends):
+    def fake_rates(backends):
         inside.append(None)
         most.append(len(inside))
         time.sleep(0.01)
         inside.pop()
-        return {kind: [dict.fromkeys(backends, 1.0)] for kind in KINDS}
+        return dict.fromkeys(map(str, backends), 1.0)
 
-    monkeypatch.setattr(tuning, "_sampled", fake_samples)
+    monkeypatch.setattr(tuning, "_rates", fake_rates)
+    monkeypatch.setattr(thread_cost, "measured", lambda backend: {})
     threads = [threading.Thread(target=lw.calibrate) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -255,13 +244,13 @@ def test_the_command(clock, folder, capsys):
     clock[LAST] = 1.0
     assert cli.main(["calibrate", "--no-save"]) == 0
     out = capsys.readouterr().out
-    assert f"AUTO chooses {LAST.label}" in out and "matrices" in out and not folder.exists()
+    assert f"AUTO chooses {LAST.label}" in out and f"{LAST.label}  1.00" in out and not folder.exists()
     assert "overrides" not in out
     assert cli.main(["calibrate"]) == 0
     assert f"Stored in {folder / 'calibration.json'}" in capsys.readouterr().out
     assert cli.main(["calibrate", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["order"][0] == LAST and set(said["times"][LAST]) == set(KINDS)
+    assert said["order"][0] == LAST and set(said["costs"]) == set(HOSTS)
     assert cli.main(["info", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["default_backend"] == LAST and said["calibration"]["path"] == str(folder / "calibration.json")

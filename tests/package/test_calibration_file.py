@@ -13,36 +13,21 @@ import pytest
 import lanewise as lw
 from lanewise import calibration
 from lanewise.backend import CPU_BACKENDS
-from lanewise.calibration import KINDS, PROMOTED, RATED
 
 pytestmark = [pytest.mark.host, pytest.mark.usefixtures("folder")]
 
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
 BEST, LAST = HOSTS[0], HOSTS[-1]
 SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
-ROW = dict.fromkeys(KINDS, 1.0)
-GPU = {
-    "backend": "wgpu",
-    "adapter": "NVIDIA H200",
-    "driver": None,
-    "threads": 2,
-    "opening": 1e9,
-    "latency": 50000.0,
-    "upload": 0.25,
-    "download": 0.5,
-    "rates": {name: [1.0, 0.1] for name in PROMOTED},
-    "tiles": {"matmul": ["64x64", "64x128"], "linear": []},
-}
-
-WAKING = {"ready": 2000.0, "in_a_series": 6000.0, "sleeping": 30000.0}
-RATES = dict.fromkeys(RATED, 1.5)
+GPU = {"backend": "wgpu", "name": "NVIDIA H200", "driver": None}
+GPU_COSTS = {"launch": 50000.0, "transfer": 0.25, "gpu": 0.03}
+THREAD_COSTS = {"spinning": 2000.0, "sleeping": 30000.0}
 
 
 def stored(folder, **changed):
     """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
-    times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
-    content = {"format": calibration.FORMAT, "machine": calibration._machine()}
-    content |= {"date": "2026-11-21", "times": times, "gpu": None, "waking": None, "rates": None}
+    content = {"format": calibration.FORMAT, "machine": calibration._machine(), "date": "2026-11-21", "gpu": None}
+    content["costs"] = {backend.value: 1.0 + at for at, backend in enumerate(reversed(HOSTS))}
     return content | changed
 
 
@@ -59,29 +44,14 @@ def test_a_valid_file_is_used(folder):
     assert calibration.load().backend is LAST
 
 
-def test_times_of_a_gpu_are_stored(folder):
-    write(folder, stored(folder, gpu=GPU))
+@pytest.mark.parametrize(
+    ("more", "gpu"), [(THREAD_COSTS, None), (GPU_COSTS, GPU), (THREAD_COSTS | GPU_COSTS, GPU | {"driver": "570"})]
+)
+def test_costs_of_threads_and_a_gpu_are_stored(folder, more, gpu):
+    costs = {"scalar": 1.5} | more
+    write(folder, stored(folder, costs=costs, gpu=gpu))
     found = calibration.load()
-    assert found.gpu._asdict() == GPU | {
-        "rates": dict.fromkeys(PROMOTED, (1.0, 0.1)),
-        "tiles": {"matmul": ("64x64", "64x128"), "linear": ()},
-    }
-    calibration.save(found)
-    assert calibration.load() == found
-
-
-def test_prices_of_threads_are_stored(folder):
-    write(folder, stored(folder, waking=WAKING))
-    found = calibration.load()
-    assert found.waking._asdict() == WAKING
-    calibration.save(found)
-    assert calibration.load() == found
-
-
-def test_rates_are_stored(folder):
-    write(folder, stored(folder, rates=RATES))
-    found = calibration.load()
-    assert found.rates == RATES
+    assert found.costs == costs and (found.gpu and found.gpu._asdict()) == gpu
     calibration.save(found)
     assert calibration.load() == found
 
@@ -92,14 +62,14 @@ def test_an_earlier_format_is_ignored(folder, recwarn):
 
 
 def test_a_file_at_the_limits_is_used(folder):
-    times = {backend: dict.fromkeys(KINDS, 1e6) for backend in CPU_BACKENDS} | {"scalar": ROW}
-    write(folder, json.dumps(stored(folder, times=times)).ljust(1 << 16))
+    costs = {backend.value: 1e6 for backend in CPU_BACKENDS} | {"scalar": 1e-6, "spinning": 0.0, "sleeping": 1e12}
+    write(folder, json.dumps(stored(folder, costs=costs)).ljust(1 << 16))
     assert calibration.load().order[0] is lw.Backend.SCALAR
-    above = times | {"avx": dict.fromkeys(KINDS, 1e6 + 1)}
-    for wrong in (stored(folder, times=above), json.dumps(stored(folder)).ljust((1 << 16) + 1)):
+    above = costs | {"avx": 1e6 + 1}
+    for wrong in (stored(folder, costs=above), json.dumps(stored(folder)).ljust((1 << 16) + 1)):
         write(folder, wrong)
         with pytest.warns(
-            RuntimeWarning, match="expected floats from 1 to 1e\\+06 in times|at most 65536 bytes, got 65537"
+            RuntimeWarning, match="expected floats from 1e-06 to 1e\\+06 in costs|at most 65536 bytes, got 65537"
         ):
             assert calibration.load() is None
 
@@ -116,6 +86,9 @@ def test_a_measurement_of_another_machine_is_ignored(folder, of, recwarn):
     assert calibration.load() is None and not recwarn.list
 
 
+NO_COSTS = {
+    "NaN": float("nan"), "infinity": float("inf"), "-1": -1.0, "a text": "1.0", "true": True, "an int": 1, "a list": [],
+}  # fmt: skip
 WRONG = {
     "nothing": "",
     "half": json.dumps(stored(None))[:-40],
@@ -132,54 +105,29 @@ WRONG = {
     "machine": {"machine": "this"},
     "date": {"date": "\x1b[2Jabcdef"},
     "date of a number": {"date": 20261121},
-    "no times": {"times": {}},
-    "times of a list": {"times": [1.0]},
-    "no such backend": {"times": {"mmx": ROW}},
-    "a GPU": {"times": {"cuda": ROW}},
-    "AUTO": {"times": {"auto": ROW}},
-    "a kind less": {"times": {"scalar": {"rows": 1.0}}},
-    "NaN": {"times": {"scalar": ROW | {"rows": float("nan")}}},
-    "infinity": {"times": {"scalar": ROW | {"rows": float("inf")}}},
-    "zero": {"times": {"scalar": ROW | {"rows": 0.0}}},
-    "negative": {"times": {"scalar": ROW | {"rows": -1.0}}},
-    "text": {"times": {"scalar": ROW | {"rows": "1.0"}}},
-    "true": {"times": {"scalar": ROW | {"rows": True}}},
-    "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
-    "no price of a thread": {"waking": {}},
-    "a price less": {"waking": {"ready": 2000.0, "sleeping": 30000.0}},
-    "a price of 0": {"waking": WAKING | {"ready": 0.0}},
-    "an int as a price": {"waking": WAKING | {"ready": 2000}},
-    "a list as a price": {"waking": WAKING | {"sleeping": []}},
-    "an infinite price": {"waking": WAKING | {"sleeping": float("inf")}},
-    "a price of NaN": {"waking": WAKING | {"in_a_series": float("nan")}},
-    "prices that fall": {"waking": WAKING | {"sleeping": 3000.0}},
-    "no rates": {"rates": {}},
-    "a rate less": {"rates": {"add": 1.0}},
-    "a rate more": {"rates": RATES | {"exp": 1.0}},
-    "a rate of 0": {"rates": RATES | {"add": 0.0}},
-    "a rate of NaN": {"rates": RATES | {"add": float("nan")}},
-    "an infinite rate": {"rates": RATES | {"add": float("inf")}},
-    "an int as a rate": {"rates": RATES | {"add": 1}},
-    "a list of rates": {"rates": [1.0]},
-    "times of no GPU": {"gpu": {}},
-    "a CPU in place of the GPU": {"gpu": GPU | {"backend": "scalar"}},
-    "a list in place of the GPU": {"gpu": GPU | {"backend": []}},
-    "no adapter": {"gpu": GPU | {"adapter": None}},
-    "driver": {"gpu": GPU | {"driver": 5}},
-    "threads": {"gpu": GPU | {"threads": 0}},
-    "threads true": {"gpu": GPU | {"threads": True}},
-    "opening": {"gpu": GPU | {"opening": -1.0}},
-    "latency": {"gpu": GPU | {"latency": float("nan")}},
-    "upload": {"gpu": GPU | {"upload": "1.0"}},
-    "an operation less": {"gpu": GPU | {"rates": {"matmul": [1.0, 0.1]}}},
-    "a tile that does not exist": {"gpu": GPU | {"tiles": {"matmul": ["65x64"], "linear": []}}},
-    "a tile that is not a name": {"gpu": GPU | {"tiles": {"matmul": [[]], "linear": []}}},
-    "too many tiles": {"gpu": GPU | {"tiles": {"matmul": 5 * ["64x64"], "linear": []}}},
-    "one tile": {"gpu": GPU | {"tiles": {"matmul": "64x64", "linear": []}}},
-    "tiles of no operation": {"gpu": GPU | {"tiles": {"linear": []}}},
-    "one time": {"gpu": GPU | {"rates": {name: [1.0] for name in PROMOTED}}},
-    "infinite time": {"gpu": GPU | {"rates": {name: [1.0, float("inf")] for name in PROMOTED}}},
-}
+    "no costs": {"costs": {}},
+    "costs of a list": {"costs": ["scalar"]},
+    "a number of costs": {"costs": 1},
+    "no rate": {"costs": THREAD_COSTS},
+    "no such backend": {"costs": {"scalar": 1.0, "mmx": 1.0}},
+    "the rate of a GPU by its name": {"costs": {"scalar": 1.0, "cuda": 1.0}},
+    "AUTO": {"costs": {"scalar": 1.0, "auto": 1.0}},
+    **{f"a rate of {text}": {"costs": {"scalar": rate}} for text, rate in NO_COSTS.items()},
+    "a rate of 0": {"costs": {"scalar": 0.0}},
+    "one cost of threads": {"costs": {"scalar": 1.0, "spinning": 2000.0}},
+    "another cost": {"costs": {"scalar": 1.0, "opening": 1.0}},
+    **{f"a cost of {text}": {"costs": {"scalar": 1.0} | THREAD_COSTS | {"sleeping": each}}
+       for text, each in NO_COSTS.items()},
+    "no costs of the GPU": {"gpu": GPU},
+    "costs of no GPU": {"costs": {"scalar": 1.0} | GPU_COSTS},
+    "a cost of the GPU less": {"gpu": GPU, "costs": {"scalar": 1.0, "launch": 1.0, "gpu": 1.0}},
+    **{f"a transfer of {text}": {"gpu": GPU, "costs": {"scalar": 1.0} | GPU_COSTS | {"transfer": each}}
+       for text, each in NO_COSTS.items()},
+    **{f"a GPU with {name} {each!r}": {"gpu": GPU | {name: each}, "costs": {"scalar": 1.0} | GPU_COSTS}
+       for name, each in (("backend", "scalar"), ("backend", []), ("name", None), ("driver", 5), ("more", 1))},
+    "a GPU without fields": {"gpu": {}},
+    "a GPU by its name": {"gpu": "wgpu"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -233,8 +181,8 @@ def test_the_warning_where_nothing_can_be_written(folder, monkeypatch):
 
 @pytest.mark.parametrize("value", ["maybe", "2", "-"])
 def test_wrong_texts_in_variables_of_gpus_stop_no_program_for_the_cpu(folder, value):
-    """Not even if the calibration has times of a GPU. Who asks for a GPU gets to know of them."""
-    write(folder, stored(folder, gpu=GPU))
+    """Not even if the calibration has costs of a GPU. Who asks for a GPU gets to know of them."""
+    write(folder, stored(folder, gpu=GPU, costs={BEST.value: 1.0} | GPU_COSTS))
     variables = dict.fromkeys(("LANEWISE_FORCE_CPU", "LANEWISE_FUSE", "LANEWISE_WGPU_MEMORY"), value)
     code = """
 import lanewise as lw

@@ -15,6 +15,7 @@ from generator.schema import Contract
 
 import lanewise as lw
 from lanewise import _ext, libraries
+from lanewise.calibration import using_costs
 from native import compiler
 from tests.bench.runner import on_backend
 from tests.cases import operations
@@ -32,9 +33,9 @@ DRAWN = ("rand", "randn")  # operations that return different numbers in every c
 @pytest.fixture(autouse=True)
 def divided() -> Iterator[None]:
     """Lets a thread cost next to nothing, or else calls as short as most of these would run on one thread."""
-    before, prices = lw.get_num_threads(), _ext.set_waking(1.0, 1.0, 1.0)
-    yield
-    _ext.set_waking(*prices)
+    before = lw.get_num_threads()
+    with using_costs(spinning=1.0, sleeping=1.0):
+        yield
     lw.set_num_threads(before)
 
 

@@ -17,7 +17,7 @@ def results() -> dict[str, Any]:
     lw.reset_calibration()
     return {
         "order": [backend.value for backend in found.order],
-        "times": {backend.value: dict(row) for backend, row in found.times.items()},
+        "costs": dict(found.costs),
         "path": found.path,
         "kept": kept,
         "used": used,

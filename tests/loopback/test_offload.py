@@ -1,4 +1,4 @@
-"""Tests promotion: after a calibration, AUTO moves calls on CPU tensors to the GPU that was measured."""
+"""Tests offload: after a calibration, AUTO moves calls on CPU tensors to the GPU that was measured."""
 
 from __future__ import annotations
 
@@ -11,37 +11,24 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, promotion, registry, selection
+from lanewise import _ext, offload, registry, selection
 from lanewise.backend import Backend
-from lanewise.calibration import KINDS, PROMOTED, TILED, Calibration, GpuTimes
+from lanewise.calibration import GPU_COSTS, Adapter, Calibration
 from tests.loopback.conftest import PACKAGE, ROOT
 
 HOST = selection.default_backend()
-TIMES = {HOST: dict.fromkeys(KINDS, 1.0)}
-# On this GPU, copies take a nanosecond per byte, and kernels no time.
-GPU = GpuTimes(
-    backend=Backend.WGPU,
-    adapter="loopback",
-    driver=None,
-    threads=1 << 10,
-    opening=0.0,
-    latency=1000.0,
-    upload=1.0,
-    download=1.0,
-    rates=dict.fromkeys(PROMOTED, (1.0, 0.0)),
-    tiles=dict.fromkeys(TILED, ()),
-)
-ROWS = 4096  # of matrices whose product is moved
-LOST = "wgpu was lost: "
+# On this GPU, copies take a nanosecond per byte, kernels and opening it no time.
+COSTS = {HOST.value: 1.0, "launch": 1000.0, "transfer": 1.0, "gpu": 0.0, "opening": 0.0}
 
 
-def follow(**changes: Any) -> None:
-    selection.follow(Calibration(TIMES, "2026-11-24", gpu=GPU._replace(**changes)))
+def follow(driver: str | None = None, **costs: float) -> None:
+    """Calibrates with these costs, and COSTS."""
+    selection.follow(Calibration(COSTS | costs, "2026-11-24", gpu=Adapter(Backend.WGPU, "loopback", driver)))
 
 
 @pytest.fixture(autouse=True)
 def calibration() -> Iterator[None]:
-    """Calibrates with GPU; afterwards, without it."""
+    """Calibrates with a GPU; afterwards, without it."""
     follow()
     yield
     selection.follow(None)
@@ -61,10 +48,10 @@ def is_moved(function: Callable[[], Any]) -> bool:
 
 
 def test_a_long_call_moves_and_its_result_is_on_the_host() -> None:
-    # 600^3 products at 0.0125 ns take 2.7 ms on the host; 3 * 600^2 * 4 bytes and the latency take 4.3 ms
+    # 600^3 products at 0.0125 ns take 2.7 ms on one thread; the launch and copies of 3 * 600^2 * 4 bytes take 4.3 ms
     small = matrices()
     assert not is_moved(lambda: small[0] @ small[1])
-    follow(upload=0.01, download=0.01)
+    follow(transfer=0.001)
     a, b = matrices()
     expected = a.numpy() @ b.numpy()
     assert is_moved(lambda: a @ b)
@@ -91,17 +78,17 @@ CASES: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_computes_much_per_element_moves(name: str) -> None:
-    follow(latency=0.0, upload=1e-4, download=1e-4)
+    follow(launch=0.0, transfer=1e-4)
     assert is_moved(CASES[name])
-    follow(rates=dict.fromkeys(PROMOTED, (1.0, 1.0)))
+    follow(launch=0.0, transfer=1e-4, gpu=1.0)
     assert not is_moved(CASES[name])
 
 
 STAY: dict[str, Callable[[], Any]] = {
-    "low complexity": lambda: lw.hypot(lw.ones(1 << 20), lw.ones(1 << 20)),
-    "medium complexity": lambda: lw.softmax(lw.ones((64, 1 << 12))),
-    "medium complexity of the same kind": lambda: lw.max_pool2d(lw.ones((1, 64, 64, 64)), 9),
-    "a kind that was not measured": lambda: lw.eigvalsh(lw.ones((100, 100))),
+    "an elementwise operation": lambda: lw.hypot(lw.ones(1 << 20), lw.ones(1 << 20)),
+    "a row operation": lambda: lw.softmax(lw.ones((64, 1 << 12))),
+    "a window without weights": lambda: lw.max_pool2d(lw.ones((1, 64, 64, 64)), 9),
+    "eigenvalues": lambda: lw.eigvalsh(lw.ones((100, 100))),
     "int32": lambda: lw.matmul(*2 * (lw.ones((200, 200), dtype=lw.int32),)),
     "few elements": lambda: lw.matmul(*2 * (lw.ones((4, 4)),)),
     "placed on the CPU": lambda: lw.matmul(*2 * (lw.ones((200, 200)).to(HOST),)),
@@ -114,21 +101,21 @@ STAY: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("name", STAY)
 def test_what_stays(name: str) -> None:
-    follow(latency=100.0, upload=1e-6, download=1e-6)
+    follow(launch=100.0, transfer=1e-6)
     assert not is_moved(STAY[name])
 
 
 def test_use_backend_auto_moves_calls() -> None:
-    follow(upload=0.01, download=0.01)
+    follow(transfer=0.001)
     a, b = matrices()
     with lw.use_backend("auto"):
         assert is_moved(lambda: a @ b)
         assert not (a @ b).is_committed
 
 
-def test_what_switches_promotion_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_switches_offload_off(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = matrices()
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     assert is_moved(lambda: a @ b)
     lw.set_backend_priority(["cpu"])
     assert not is_moved(lambda: a @ b)
@@ -138,10 +125,8 @@ def test_what_switches_promotion_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_moved(lambda: a @ b)
     lw.set_backend_priority(["auto"])
     assert is_moved(lambda: a @ b)
-    follow(upload=0.0, download=0.0, threads=1)
-    assert lw.get_num_threads() == 1 or not is_moved(lambda: a @ b), "measured on fewer threads"
     monkeypatch.setenv("LANEWISE_FORCE_CPU", "1")
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     assert not is_moved(lambda: a @ b)
     monkeypatch.delenv("LANEWISE_FORCE_CPU")
     lw.reset_calibration()
@@ -150,7 +135,7 @@ def test_what_switches_promotion_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("fault", ["at once", "late", "memory", "refusal", "write", "read"])
 def test_after_a_failure_the_cpu_computes(fault: str) -> None:
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     a, b = matrices(500)
     expected = a.numpy() @ b.numpy()
     _ext.inject(fault, 0)
@@ -161,7 +146,7 @@ def test_after_a_failure_the_cpu_computes(fault: str) -> None:
 
 
 def test_after_a_loss_the_cpu_goes_on_until_a_reset() -> None:
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     a, b = matrices(500)
     expected = a.numpy() @ b.numpy()
     _ext.inject("loss", 0)
@@ -172,7 +157,7 @@ def test_after_a_loss_the_cpu_goes_on_until_a_reset() -> None:
 
 
 def test_wrong_arguments_raise_the_same_errors() -> None:
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     a, b = matrices(500)
     with pytest.raises(lw.ShapeError, match="matmul: expected a tensor of shape"):
         lw.matmul(a, b, out=lw.zeros((3, 3)))
@@ -182,14 +167,14 @@ def test_wrong_arguments_raise_the_same_errors() -> None:
 
 
 def test_a_kernel_that_the_gpu_lacks() -> None:
-    follow(upload=0.0, download=0.0)
+    follow(transfer=0.0)
     a, b = matrices(500)
     _ext.without("matmul")
     assert not is_moved(lambda: a @ b)
 
 
 def test_another_gpu_than_the_measured_one() -> None:
-    follow(upload=0.0, download=0.0, driver="of another day")
+    follow(driver="of another day", transfer=0.0)
     a, b = matrices(500)
     with pytest.warns(RuntimeWarning, match=r"calls stay on the CPU, .* loopback, .* \[0\] loopback.*; measure again"):
         a @ b
@@ -201,11 +186,11 @@ import sys
 sys.path[:0] = {paths!r}
 from tests.loopback.provider import Loopback, register
 register()
-from tests.loopback.test_promotion import follow, is_moved, registry
+from tests.loopback.test_offload import follow, is_moved, registry
 import lanewise as lw
 {opened}
 a, b = lw.ones((500, 500)), lw.ones((500, 500))
-follow(upload=0.0, download=0.0, latency=0.0, opening=3.5 * 500 ** 3 * 0.0125)
+follow(transfer=0.0, launch=0.0, opening=3.5 * 500 ** 3 * 0.0125 / lw._ext.get_running_threads())
 print([is_moved(lambda: a @ b) for _ in range(6)], (a @ b)[0, 0].item())
 """
 OTHER = """
@@ -235,37 +220,34 @@ def test_the_gpu_is_opened_once_that_is_worth_its_time(opened: str, not_moved: i
 
 
 def test_the_summary_names_the_least_product(capsys: pytest.CaptureFixture[str]) -> None:
-    follow(upload=0.01, download=0.01)
-    rows = promotion.least_product()
+    follow(transfer=0.001)
+    rows = offload.least_product()
     assert rows is not None
     for count in (rows - 1, rows):
         a = lw.ones((count, count))
         assert is_moved(lambda a=a: a @ a) == (count == rows)
     lw.print_backend_summary()
-    expected = f"AUTO moves calls to loopback if they are faster there: square matrix products from {rows} rows on"
+    expected = f"AUTO offloads calls to loopback if they are faster there: square matrix products from {rows} rows on"
     assert expected in capsys.readouterr().out.splitlines()
-    follow(upload=1e6)
-    assert promotion.least_product() is None
-    assert promotion.summary().endswith("but no product of square matrices")
+    follow(transfer=1e6)
+    assert offload.least_product() is None
+    assert offload.summary().endswith("but no product of square matrices")
 
 
 def test_a_real_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"matmul": ((8, 8), (8, 8)), "conv2d": ((1, 1, 8, 8), (1, 1, 3, 3))}
     attention = {"scaled_dot_product_attention": ((1, 4, 4),) * 3}
-    monkeypatch.setattr(promotion, "SHAPES", small | attention)
+    monkeypatch.setattr(offload, "SHAPES", small | attention)
     for name, value in {"REPEATS": 2, "SAMPLE_SECONDS": 1e-4, "WARM_SECONDS": 0.0, "COPIED_BYTES": 400}.items():
-        monkeypatch.setattr(promotion, name, value)
+        monkeypatch.setattr(offload, name, value)
     with lw.use_backend("scalar"):
-        times = promotion.measured(HOST)
-    assert times is not None and (times.backend, times.adapter, times.driver) == ("wgpu", "loopback", None)
-    assert times.threads == lw.get_num_threads() and times.latency > 0
-    assert tuple(times.rates) == PROMOTED and all(host > 0 and gpu > 0 for host, gpu in times.rates.values())
+        found = offload.measured(HOST)
+    assert found is not None
+    adapter, costs = found
+    assert adapter == ("wgpu", "loopback", None)
+    assert tuple(costs) == GPU_COSTS and costs["launch"] > 0 and costs["gpu"] > 0 and costs["transfer"] >= 0
     with monkeypatch.context() as patch:
         patch.setattr(registry, "is_pending", lambda backend: backend is Backend.WGPU)
-        assert promotion.measured(HOST) is None  # a page that cannot wait for its GPU
+        assert offload.measured(HOST) is None  # a page that cannot wait for its GPU
     _ext.inject("loss", 0)
-    assert promotion.measured(HOST) is None
-
-
-def test_the_measured_operations_are_those_of_the_file() -> None:
-    assert tuple(promotion.SHAPES) == PROMOTED
+    assert offload.measured(HOST) is None
