@@ -10,8 +10,7 @@
 enum {
     LW_BATCH = 64,           /* number of dispatches that are handed over at once */
     LW_PARAMETER_WORDS = 64, /* of a dispatch: 256 bytes, the largest alignment that an adapter may require */
-    LW_MAX_BINDINGS = 8,
-    LW_TILED_SIZES = 4 /* sizes of products for which a tile may be chosen */
+    LW_MAX_BINDINGS = 8
 };
 
 /* The number of the first kernel of a chain, which the table of kernels does not have. Blocks have smaller numbers. */
@@ -73,14 +72,10 @@ typedef struct lw_recorder {
     lw_dispatch dispatches[LW_BATCH];
     uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
     int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
-    /* Tiles chosen for products of float32 matrices, see webgpu_matrix.c: numbers in lw_tiles, for products of
-     * 512 x 512 elements, 1024 x 1024... The second row is for a B whose columns are contiguous. */
-    uint8_t tiles[2][LW_TILED_SIZES];
-    int tile_counts[2];
-    lw_known_chain *chains; /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
-    int64_t fuse_count;     /* how often a chain looked for its kernel */
-    uint32_t chain_count;   /* kernels of chains that have had a number */
-    uint32_t *released;     /* numbers of the blocks and kernels to destroy after this batch */
+    lw_known_chain *chains;     /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
+    int64_t fuse_count;         /* how often a chain looked for its kernel */
+    uint32_t chain_count;       /* kernels of chains that have had a number */
+    uint32_t *released;         /* numbers of the blocks and kernels to destroy after this batch */
     size_t released_count, released_capacity;
 } lw_recorder;
 

@@ -8,7 +8,6 @@
 #include "module.h"
 #include "shader.h"
 #include "webgpu_launch.h"
-#include <string.h>
 
 static lw_webgpu_launcher *const launchers[LW_KIND_COUNT] = {
     [LW_KIND_ELEMENTWISE] = lw_webgpu_elementwise,
@@ -105,48 +104,8 @@ static PyObject *tile_names(PyObject *module, PyObject *unused) {
     return names;
 }
 
-/* Reads the numbers of tiles for products of 512 x 512 elements, 1024 x 1024 and so on. Returns how many there are, -1
- * if they are not valid. */
-static int read_tiles(PyObject *numbers, uint8_t tiles[LW_TILED_SIZES]) {
-    Py_ssize_t size = lw_is_tuple(numbers) ? PyTuple_Size(numbers) : -1;
-    for (Py_ssize_t i = 0; i < size && size <= LW_TILED_SIZES; i++) {
-        long long number = PyLong_AsLongLong(PyTuple_GetItem(numbers, i));
-        if (number < 0 || number >= lw_tile_count) {
-            return -1;
-        }
-        tiles[i] = (uint8_t)number;
-    }
-    return size <= LW_TILED_SIZES ? (int)size : -1;
-}
-
-/* choose_tiles(device, row_major, column_major): makes products on a device use these tiles, numbers in tile_names(),
- * if the rows of B are contiguous, and if its columns are. Has no effect on a device that is not open, or is not
- * WebGPU's. */
-static PyObject *choose_tiles(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
-    const char *name = count == 3 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
-    int backend = name ? lw_find_backend(name) : -1, counts[2];
-    uint8_t tiles[2][LW_TILED_SIZES] = {{0}};
-    for (int i = 0; i < 2; i++) {
-        counts[i] = backend >= 0 ? read_tiles(arguments[i + 1], tiles[i]) : -1;
-    }
-    if (counts[0] < 0 || counts[1] < 0) {
-        PyErr_Clear();
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
-                        "expected (device, row_major, column_major), a device and tuples of numbers");
-    }
-    lw_device *device = lw_devices[backend];
-    if (device && device->launch == launch_plan) {
-        lw_recorder *recorder = (lw_recorder *)device;
-        memcpy(recorder->tiles, tiles, sizeof tiles);
-        memcpy(recorder->tile_counts, counts, sizeof counts);
-    }
-    return Py_NewRef(Py_None);
-}
-
 PyMethodDef lw_webgpu_functions[] = {
     {"tile_names", tile_names, METH_NOARGS, NULL},
-    {"choose_tiles", (PyCFunction)(void *)choose_tiles, METH_FASTCALL, NULL},
     {"open_webgpu", (PyCFunction)(void *)open_webgpu, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -7,18 +7,16 @@
 #include <string.h>
 
 enum {
-    PART_MULTIPLE = 16,       /* parts of k are multiples of it, so that they start at whole vectors and strips */
-    BLOCK = 64,               /* rows and columns that a workgroup of `main` computes */
-    THIN = 4,                 /* rows or columns for which tiles would be mostly empty */
-    MIN_DEPTH = 128,          /* of a part of k: with less, adding the parts costs more than it gains */
-    MAX_DEPTH = 1 << 15,      /* of a part of k: lavapipe ends loops after 2^16 rounds of an invocation */
-    BUSY_GROUPS = 384,        /* workgroups of 128 invocations that keep a GPU busy; with fewer, k is split */
-    COLUMNS = 32,             /* of C, that a workgroup of `columns` computes */
-    MIN_DOT_DEPTH = 1 << 13,  /* of a part of a dot product */
-    MAX_DOT_DEPTH = 1 << 26,  /* 2^15 rounds of an invocation */
-    BUSY_DOTS = 2048,         /* dot products that keep a GPU busy */
-    FIRST_MEASURED = 1 << 18, /* elements of the smallest product that lanewise/tiles.py measures; each further one has
-                                 four times as many */
+    PART_MULTIPLE = 16,      /* parts of k are multiples of it, so that they start at whole vectors and strips */
+    BLOCK = 64,              /* rows and columns that a workgroup of `main` computes */
+    THIN = 4,                /* rows or columns for which tiles would be mostly empty */
+    MIN_DEPTH = 128,         /* of a part of k: with less, adding the parts costs more than it gains */
+    MAX_DEPTH = 1 << 15,     /* of a part of k: lavapipe ends loops after 2^16 rounds of an invocation */
+    BUSY_GROUPS = 384,       /* workgroups of 128 invocations that keep a GPU busy; with fewer, k is split */
+    COLUMNS = 32,            /* of C, that a workgroup of `columns` computes */
+    MIN_DOT_DEPTH = 1 << 13, /* of a part of a dot product */
+    MAX_DOT_DEPTH = 1 << 26, /* 2^15 rounds of an invocation */
+    BUSY_DOTS = 2048         /* dot products that keep a GPU busy */
 };
 
 /* Rounds of loops for 16 indices along k, for lw_webgpu_check_rounds, apart from a few at the beginning and the end. */
@@ -171,32 +169,38 @@ static lw_status record_columns(lw_webgpu_launch *launch, int can_split) {
     return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : record_whole(launch, COLUMN_ROUNDS);
 }
 
-/* Returns how many elements the tiles of a product have, those beyond its edges included; more than any product has if
- * the device has too little memory for a workgroup. */
-static int64_t tiled_elements(const lw_webgpu_launch *launch, int number) {
-    const lw_tile *tile = &lw_tiles[number];
-    if (tile->bytes > launch->recorder->limits.workgroup_bytes) {
-        return INT64_MAX / 2;
-    }
-    const lw_matrix_layout *layout = &launch->plan->matrix;
-    return divide_up(layout->m, tile->rows) * tile->rows * divide_up(layout->n, tile->columns) * tile->columns;
+/* Returns how many workgroups compute a matrix of a product by a tile. */
+static int64_t groups_of(const lw_matrix_layout *layout, const lw_tile *tile) {
+    return divide_up(layout->m, tile->rows) * divide_up(layout->n, tile->columns);
 }
 
-/* Returns the number of the tile for a product: the one chosen for its size, unless that computes a quarter more
- * elements than another one does, because of the edges. */
+/* Returns how many elements the tiles of a matrix have, those beyond its edges included. */
+static int64_t tiled_elements(const lw_matrix_layout *layout, const lw_tile *tile) {
+    return groups_of(layout, tile) * tile->rows * tile->columns;
+}
+
+/* Returns whether a tile is faster than the first one for a product that takes `groups` workgroups. WebGPU reports
+ * neither registers nor the number of cores, so what holds for one GPU has to do: on an NVIDIA H200 (132 cores), 64x128
+ * is the fastest for square matrices of 1024 and 4096 rows, and 128x256 for those of 2048, which take one wave of
+ * workgroups; if B is read along k, 128x128 is from 2048 rows on. */
+static int is_faster(const lw_tile *tile, int64_t groups, int b_along_k) {
+    int has_columns = tile->columns == (b_along_k ? 128 : 256), is_one_wave = 100 <= groups && groups <= 132;
+    return tile->rows == 128 && has_columns && (b_along_k ? groups >= 200 : is_one_wave);
+}
+
+/* Returns the number of the tile for a product: the fastest for its size, unless that computes a quarter more elements
+ * than another one does, because of the edges. */
 static int tile_of(const lw_webgpu_launch *launch, int64_t batch, int b_along_k) {
-    const uint8_t *tiles = launch->recorder->tiles[b_along_k];
-    int count = launch->recorder->tile_counts[b_along_k], size = 0, best = 0;
-    int64_t elements = batch * launch->plan->matrix.m * launch->plan->matrix.n;
-    int64_t limit = 2 * FIRST_MEASURED; /* the geometric mean of the first two sizes that were measured */
-    for (; size + 1 < count && elements > limit; limit *= 4) {
-        size++;
-    }
-    int chosen = count ? tiles[size] : 0;
+    const lw_matrix_layout *layout = &launch->plan->matrix;
+    int chosen = 0, best = 0;
     for (int i = 1; i < lw_tile_count; i++) {
-        best = tiled_elements(launch, i) < tiled_elements(launch, best) ? i : best;
+        if (lw_tiles[i].bytes <= launch->recorder->limits.workgroup_bytes) {
+            chosen = is_faster(&lw_tiles[i], batch * groups_of(layout, &lw_tiles[i]), b_along_k) ? i : chosen;
+            best = tiled_elements(layout, &lw_tiles[i]) < tiled_elements(layout, &lw_tiles[best]) ? i : best;
+        }
     }
-    return tiled_elements(launch, chosen) <= tiled_elements(launch, best) / 4 * 5 ? chosen : best;
+    int64_t least = tiled_elements(layout, &lw_tiles[best]);
+    return tiled_elements(layout, &lw_tiles[chosen]) <= least / 4 * 5 ? chosen : best;
 }
 
 static lw_status record_tiles(lw_webgpu_launch *launch, int can_split) {

@@ -325,7 +325,6 @@ def functions() -> dict[str, list[Any]]:
         "push_backend": [nested_backend, too_deep, ("nothing",), (1,)],
         "pop_backend": [()],
         "host_backend": [()],
-        "choose_tiles": [("wgpu", (), ()), ("wgpu", (0,), (99,)), ("nothing", (), ()), (1,)],
         "set_strict_backends": [(False,)],
         "from_object": [*((value, *way) for value in (*values(), x) for way in ways), (), (1,)],
         "from_bytes": [

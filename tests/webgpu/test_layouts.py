@@ -14,7 +14,6 @@ from openers import Switch
 from recording import ABSENT, GROUPS, NUMBER, OWN, RESULT, FakePlayer, constant
 
 import lanewise as lw
-from lanewise import _ext
 
 TILE = 64
 
@@ -159,48 +158,28 @@ def test_elements_of_tiles_are_loaded_by_vectors_if_possible(
         assert fake.sizes[dispatches[0].buffers[3]] >= 4 * 70 * 68
 
 
-TILES = _ext.tile_names()
-
-
-@pytest.mark.parametrize("is_transposed", [False, True])
-def test_tiles_are_chosen_by_size(fake: FakePlayer, is_transposed: bool) -> None:
-    """By the number of elements of the result, and by which of B's elements are neighbors."""
-    chosen, others = (1, 0, 3), (2,)
-    _ext.choose_tiles("wgpu", *((others, chosen) if is_transposed else (chosen, others)))
-    sides = [(1, 128), (1, 512), (1, 512 + 256), (1, 1024), (1, 1024 + 512), (1, 2048), (1, 4096), (4, 512), (4, 256)]
-    found = []
-    for batch, n in sides:
-        b = zeros(n, 16).T if is_transposed else zeros(16, n)
-        (dispatch,) = fake.recorded(lw.matmul(zeros(batch, n, 16), b))
-        found.append(dispatch.entry)
-        rows, columns = map(int, dispatch.entry.removeprefix("tiles_").split("x"))
-        assert dispatch.groups == tuple(min(each, GROUPS) for each in (-(-n // columns), -(-n // rows), batch))
-    expected = [1, 1, 0, 0, 3, 3, 3, 0, 1]
-    assert found == [f"tiles_{TILES[number]}" for number in expected]
-    _ext.choose_tiles("wgpu", (), ())
-    assert fake.recorded(lw.matmul(zeros(512, 16), zeros(16, 512)))[0].entry == "tiles_64x128"
-
-
 @pytest.mark.parametrize(
-    ("m", "n", "tile"),
-    [(64, 64, "64x64"), (512, 64, "64x64"), (512, 60, "64x64"), (64, 65, "64x128"), (129, 1000, "64x128"),
-     (1000, 1000, "128x256"), (300, 512, "128x256"), (130, 512, "64x128")],
-)  # fmt: skip
-def test_a_tile_is_not_used_if_it_would_be_mostly_empty(fake: FakePlayer, m: int, n: int, tile: str) -> None:
-    """A quarter more elements than those of other tiles is too much."""
-    _ext.choose_tiles("wgpu", (TILES.index("128x256"),), ())
-    assert fake.recorded(lw.matmul(zeros(m, 16), zeros(16, n)))[0].entry.endswith(f"_{tile}")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [(), ("wgpu",), ("wgpu", ()), ("wgpu", (), [0]), ("wgpu", (-1,), ()), ("wgpu", (len(TILES),), ()),
-     ("wgpu", 5 * (0,), ()), ("wgpu", ("64x64",), ()), ("nothing", (), ())],
-)  # fmt: skip
-def test_tiles_that_do_not_exist(fake: FakePlayer, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(TypeError, match=r"expected \(device, row_major, column_major\)"):
-        _ext.choose_tiles(*arguments)
-    _ext.choose_tiles("cuda", (), ())  # has none
+    ("size", "tile", "along_k"),
+    [
+        *(((1, rows, rows), "64x128", "64x128") for rows in (512, 1024, 1536)),
+        ((1, 1664, 1920), "128x256", "64x128"),
+        *((size, "128x256", "128x128") for size in ((1, 1280, 2560), (1, 2048, 2048), (4, 1024, 1024))),
+        *((size, "64x128", "128x128") for size in ((1, 2176, 2048), (1, 4096, 4096))),
+        *((size, "64x64", "64x64") for size in ((1, 64, 64), (1, 512, 60))),
+        *((size, "64x128", "64x128") for size in ((1, 64, 65), (128, 65, 128))),
+        ((200, 65, 128), "64x128", "128x128"),
+    ],
+)
+def test_the_tile_for_a_product(fake: FakePlayer, size: tuple[int, int, int], tile: str, along_k: str) -> None:
+    """By how many workgroups a tile takes, and whether B is read along k, but no tile that is mostly empty: a quarter
+    more elements than those of other tiles is too much."""
+    batch, m, n = size
+    a = lw.broadcast_to(zeros(m, 16), (batch, m, 16))
+    for b, expected in ((zeros(16, n), tile), (zeros(n, 16).T, along_k)):
+        dispatch, *_ = fake.recorded(lw.matmul(a, b))
+        assert dispatch.entry.rpartition("_")[2] == expected
+        rows, columns = map(int, expected.split("x"))
+        assert dispatch.groups == tuple(min(each, GROUPS) for each in (-(-n // columns), -(-m // rows), batch))
 
 
 @pytest.mark.parametrize(

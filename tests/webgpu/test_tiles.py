@@ -215,6 +215,26 @@ def test_products_of_any_extents(gpu: Runner, m: int, n: int, k: int) -> None:
         assert (abs(np.array(result) - expected) <= 1e-6 * size).all()
 
 
+@pytest.mark.parametrize(
+    ("batch", "m", "n", "k"),
+    [
+        *((2, 197, n, k) for n in (60, 450, 512) for k in (20, 33)),
+        (2, 197, 60, 1030),
+        (2, 197, 450, 1030),
+        (30, 197, 450, 33),
+        (30, 197, 512, 20),
+    ],
+)
+def test_products(gpu: Runner, batch: int, m: int, n: int, k: int) -> None:
+    """All tiles, whole and in parts, in all orders of the elements: 64x64 with few columns, 64x128 with a small batch,
+    and with a large one 128x256, or 128x128 if B is read along k."""
+    a, b = normal(batch, m, k), normal(k, n, seed=5)
+    expected, size = a.astype(np.float64) @ b, abs(a).astype(np.float64) @ abs(b)
+    x, y, left, right = on_gpu(a), on_gpu(b), on_gpu(a.swapaxes(1, 2)), on_gpu(b.T)
+    for result in (x @ y, x @ right.T, left.mT @ y, left.mT @ right.T):
+        assert (abs(np.asarray(result) - expected) <= 1e-6 * size).all()
+
+
 def test_a_product_uses_nothing_around_its_operands(gpu: Runner) -> None:
     """Around the operands are NaN; around the result is what was there before."""
     a, b = np.full((3, 70, 40), np.nan, np.float32), np.full((3, 41, 80), np.nan, np.float32)
