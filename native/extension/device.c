@@ -1,5 +1,5 @@
-/* What all devices share: the numbers of launches, failures that come late, and copies to and from the host. A storage
- * remembers the number of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
+/* What all devices share: the ids of launches, failures that come late, and copies to and from the host. A storage
+ * remembers the id of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
 #include "devices.h"
 #include "errors.h"
 #include "module.h"
@@ -15,18 +15,18 @@
 enum { MAX_READS = 8 }; /* as many buffers as a chain has */
 
 typedef struct failure {
-    int64_t number; /* of the launch */
+    int64_t launch_id;
     lw_error error;
     char message[sizeof((lw_device *)NULL)->message];
 } failure;
 
 typedef struct launch {
-    int64_t number;
+    int64_t launch_id;
     int64_t reads[MAX_READS]; /* the launches that wrote what this one reads; a result that existed before counts */
 } launch;
 
 struct lw_flight {
-    int64_t last, last_failed; /* numbers of launches */
+    int64_t last, last_failed; /* ids of launches */
     launch *launches;
     failure *failures;
     size_t launch_count, launch_capacity; /* the launches that may still fail */
@@ -44,10 +44,10 @@ static void *with_room(void *items, size_t count, size_t *capacity, size_t item_
     return moved;
 }
 
-static const failure *find_failure(const lw_device *device, int64_t number) {
+static const failure *find_failure(const lw_device *device, int64_t launch_id) {
     const lw_flight *flight = device->flight;
-    for (size_t i = 0; number && number <= flight->last_failed && i < flight->failure_count; i++) {
-        if (flight->failures[i].number == number) {
+    for (size_t i = 0; launch_id && launch_id <= flight->last_failed && i < flight->failure_count; i++) {
+        if (flight->failures[i].launch_id == launch_id) {
             return &flight->failures[i];
         }
     }
@@ -79,18 +79,18 @@ static void add_failure(lw_device *device, failure added) {
     }
     flight->failures = failures;
     failures[flight->failure_count++] = added;
-    flight->last_failed = added.number > flight->last_failed ? added.number : flight->last_failed;
+    flight->last_failed = added.launch_id > flight->last_failed ? added.launch_id : flight->last_failed;
 }
 
-void lw_fail_launch(lw_device *device, int64_t number, lw_error error, const char *message) {
+void lw_fail_launch(lw_device *device, int64_t launch_id, lw_error error, const char *message) {
     const lw_flight *flight = device->flight;
-    failure failed = {.number = number, .error = error};
+    failure failed = {.launch_id = launch_id, .error = error};
     snprintf(failed.message, sizeof failed.message, "%s", message);
     add_failure(device, failed);
     for (size_t i = 0; i < flight->launch_count; i++) {
         const launch *later = &flight->launches[i];
-        if (later->number > number && !find_failure(device, later->number) && inherited(device, later)) {
-            failed.number = later->number;
+        if (later->launch_id > launch_id && !find_failure(device, later->launch_id) && inherited(device, later)) {
+            failed.launch_id = later->launch_id;
             add_failure(device, failed);
         }
     }
@@ -138,16 +138,16 @@ typedef struct work {
     const lw_chain *chain;
 } work;
 
-static lw_status start(lw_device *device, const work *work, int64_t number) {
-    return work->plan ? device->launch(device, work->plan, work->outputs, number)
-                      : device->launch_chain(device, work->chain, number);
+static lw_status start(lw_device *device, const work *work, int64_t launch_id) {
+    return work->plan ? device->launch(device, work->plan, work->outputs, launch_id)
+                      : device->launch_chain(device, work->chain, launch_id);
 }
 
 /* Launches what reads the first `read_count` storages and writes the others, some of which may be NULL. A launch also
  * depends on what wrote its results before. */
 static int launch_work(lw_device *device, const work *work, lw_storage *const *storages, int read_count, int count) {
     lw_flight *flight = device->flight;
-    launch next = {.number = flight->last + 1};
+    launch next = {.launch_id = flight->last + 1};
     int reads = 0;
     for (int i = 0; i < count; i++) {
         if (storages[i] && storages[i]->device != device) { /* a lost one: operands on other devices were copied */
@@ -166,18 +166,18 @@ static int launch_work(lw_device *device, const work *work, lw_storage *const *s
     const failure *earlier = inherited(device, &next);
     if (earlier && !device->is_lost) {
         failure failed = *earlier;
-        failed.number = next.number;
+        failed.launch_id = next.launch_id;
         add_failure(device, failed);
     } else {
         launches[flight->launch_count++] = next; /* now, as the device may flush, and the launch fail, at once */
-        if (lw_check_device(device, start(device, work, next.number)) < 0) {
+        if (lw_check_device(device, start(device, work, next.launch_id)) < 0) {
             size_t last = flight->launch_count - 1; /* of another thread, if that launched while a batch was played */
-            flight->launch_count -= flight->launch_count && flight->launches[last].number == next.number;
+            flight->launch_count -= flight->launch_count && flight->launches[last].launch_id == next.launch_id;
             return -1;
         }
     }
     for (int i = read_count; i < count; i++) {
-        storages[i]->written = next.number;
+        storages[i]->written = next.launch_id;
     }
     return 0;
 }
@@ -198,10 +198,11 @@ int lw_launch_chain(lw_device *device, const lw_chain *chain, lw_storage *const 
 int lw_fail_storage(lw_device *device, lw_storage *storage) {
     int is_interrupt = !PyErr_ExceptionMatches(PyExc_Exception);
     int is_memory = !is_interrupt && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR));
-    failure failed = {.number = ++device->flight->last, .error = is_memory ? LW_OUT_OF_MEMORY_ERROR : LW_DEVICE_FAULT};
+    failure failed = {.launch_id = ++device->flight->last,
+                      .error = is_memory ? LW_OUT_OF_MEMORY_ERROR : LW_DEVICE_FAULT};
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
-    storage->written = failed.number;
+    storage->written = failed.launch_id;
     if (is_interrupt) {
         snprintf(failed.message, sizeof failed.message, "Ctrl-C interrupted it");
         add_failure(device, failed);
@@ -216,8 +217,8 @@ int lw_fail_storage(lw_device *device, lw_storage *storage) {
     return 0;
 }
 
-int lw_check_written(const lw_device *device, int64_t number) {
-    const failure *failed = find_failure(device, number);
+int lw_check_written(const lw_device *device, int64_t launch_id) {
+    const failure *failed = find_failure(device, launch_id);
     if (device->is_lost || !failed) {
         return device->is_lost ? lw_check_device(device, LW_DEVICE_ERROR) : 0;
     }
@@ -271,7 +272,7 @@ int lw_download(void *to, const lw_operand *from) {
     }
     size_t kept = 0;
     for (size_t i = 0; i < flight->launch_count; i++) { /* the others have ended */
-        if (flight->launches[i].number > last) {
+        if (flight->launches[i].launch_id > last) {
             flight->launches[kept++] = flight->launches[i];
         }
     }

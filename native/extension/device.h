@@ -44,14 +44,14 @@ struct lw_device {
     lw_status (*read)(lw_device *device, void *to, const char *from, size_t bytes);
     /* Runs the kernel of a plan after all earlier launches and writes. Inputs are in the plan's operands, each an
      * address or a number, for which lw_is_number() is true. Returns at once; the plan does not outlive the call. If
-     * the launch fails later, the device calls lw_fail_launch() with its number. */
-    lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number);
+     * the launch fails later, the device calls lw_fail_launch() with its id. */
+    lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t launch_id);
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
     /* Optional, for devices that run a chain (chain.h) as one kernel. `fuse` sets lw_chain.kernel if there is a kernel
      * for a chain, and keeps it until the chain leaves the list `ending`. Returns -1 with an error set after Ctrl-C.
      * `launch_chain` runs the kernel, as `launch` does. */
     int (*fuse)(lw_device *device, lw_chain *chain);
-    lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t number);
+    lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t launch_id);
 
     int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
     size_t max_block;       /* bytes of the largest block; 0 without a limit */

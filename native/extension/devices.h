@@ -13,12 +13,12 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_storage *const *storage
 /* Launches a chain as one kernel, which reads the first `read_count` storages and writes the others. */
 int lw_launch_chain(lw_device *device, const lw_chain *chain, lw_storage *const *storages, int read_count, int count);
 /* For devices: says that a launch has failed. Reading what it was to write raises this error. */
-void lw_fail_launch(lw_device *device, int64_t number, lw_error error, const char *message);
+void lw_fail_launch(lw_device *device, int64_t launch_id, lw_error error, const char *message);
 /* Turns the error that is set into the failure of a launch that was to write a storage. Returns 0, or -1 if the error
  * is that of Ctrl-C, which stays set. */
 int lw_fail_storage(lw_device *device, lw_storage *storage);
-/* Raises the error of the launch with this number, if that failed. Returns -1 if so, else 0. */
-int lw_check_written(const lw_device *device, int64_t number);
+/* Raises the error of the launch with this id, if that failed. Returns -1 if so, else 0. */
+int lw_check_written(const lw_device *device, int64_t launch_id);
 
 /* Copies the elements of a contiguous tensor or operand from the host to its device, or from there to the host. */
 int lw_upload(const lw_tensor *to, const void *from);

@@ -110,7 +110,7 @@ static lw_status unlock(lw_recorder *recorder, lw_status status) {
 }
 
 /* Reports the launches whose dispatches failed: a list of (position, message). */
-static lw_status report_failures(lw_recorder *recorder, PyObject *failures, const int64_t *launches, int count) {
+static lw_status report_failures(lw_recorder *recorder, PyObject *failures, const int64_t *launch_ids, int count) {
     for (Py_ssize_t i = 0; lw_is_list(failures) && i < PyList_Size(failures); i++) {
         PyObject *failure = PyList_GetItem(failures, i);
         int is_pair = lw_is_tuple(failure) && PyTuple_Size(failure) == 2;
@@ -119,7 +119,7 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
         if (position >= 0 && position < count) {
             char message[sizeof recorder->device.message];
             lw_copy_text(PyTuple_GetItem(failure, 1), message, sizeof message);
-            lw_fail_launch(&recorder->device, launches[position], LW_DEVICE_FAULT, message);
+            lw_fail_launch(&recorder->device, launch_ids[position], LW_DEVICE_FAULT, message);
         }
     }
     return LW_OK;
@@ -129,8 +129,8 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
  * The caller has the lock. */
 static lw_status play(lw_recorder *recorder) {
     int count = recorder->count;
-    int64_t launches[LW_BATCH];
-    memcpy(launches, recorder->launches, sizeof launches);
+    int64_t launch_ids[LW_BATCH];
+    memcpy(launch_ids, recorder->launch_ids, sizeof launch_ids);
     PyObject *dispatches = PyBytes_FromStringAndSize((const char *)recorder->dispatches,
                                                      (Py_ssize_t)((size_t)count * sizeof(lw_dispatch))),
              *parameters = PyBytes_FromStringAndSize((const char *)recorder->parameters,
@@ -143,11 +143,11 @@ static lw_status play(lw_recorder *recorder) {
         dispatches && parameters ? PyObject_CallMethod(recorder->player, "play", "OO", dispatches, parameters) : NULL;
     Py_XDECREF(dispatches);
     Py_XDECREF(parameters);
-    lw_status status = failures ? report_failures(recorder, failures, launches, count) : player_failed(recorder);
+    lw_status status = failures ? report_failures(recorder, failures, launch_ids, count) : player_failed(recorder);
     Py_XDECREF(failures);
     for (int i = 0; status != LW_OK && !recorder->device.is_lost && i < count; i++) {
         const char *message = status == LW_INTERRUPTED ? "Ctrl-C interrupted it" : recorder->device.message;
-        lw_fail_launch(&recorder->device, launches[i],
+        lw_fail_launch(&recorder->device, launch_ids[i],
                        status == LW_NO_MEMORY ? LW_OUT_OF_MEMORY_ERROR : LW_DEVICE_FAULT, message);
     }
     return status == LW_INTERRUPTED || recorder->device.is_lost ? status : LW_OK;
@@ -358,7 +358,7 @@ lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t
 }
 
 lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const char *const *bindings,
-                    const uint32_t *parameters, int64_t launch) {
+                    const uint32_t *parameters, int64_t launch_id) {
     while (recorder->count == LW_BATCH) { /* another thread is playing the batch before */
         lw_status status = lw_recorder_flush(&recorder->device);
         if (status != LW_OK) {
@@ -377,7 +377,7 @@ lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const ch
         }
     }
     memcpy(recorder->parameters[position], parameters, sizeof recorder->parameters[0]);
-    recorder->launches[position] = launch;
+    recorder->launch_ids[position] = launch_id;
     return recorder->count == LW_BATCH ? lw_recorder_flush(&recorder->device) : LW_OK;
 }
 

@@ -71,11 +71,11 @@ typedef struct lw_recorder {
     double work;      /* nanoseconds that they are expected to take on a thread of the CPU */
     lw_dispatch dispatches[LW_BATCH];
     uint32_t parameters[LW_BATCH][LW_PARAMETER_WORDS];
-    int64_t launches[LW_BATCH]; /* the launch that each dispatch belongs to */
-    lw_known_chain *chains;     /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
-    int64_t fuse_count;         /* how often a chain looked for its kernel */
-    uint32_t chain_count;       /* kernels of chains that have had a number */
-    uint32_t *released;         /* numbers of the blocks and kernels to destroy after this batch */
+    int64_t launch_ids[LW_BATCH]; /* of the launch that each dispatch belongs to */
+    lw_known_chain *chains;       /* the table of webgpu_chain.c, NULL if chains are not run as one kernel */
+    int64_t fuse_count;           /* how often a chain looked for its kernel */
+    uint32_t chain_count;         /* kernels of chains that have had a number */
+    uint32_t *released;           /* numbers of the blocks and kernels to destroy after this batch */
     size_t released_count, released_capacity;
 } lw_recorder;
 
@@ -104,4 +104,4 @@ lw_status lw_add_work(lw_recorder *recorder, double nanoseconds);
 /* Records a dispatch for a launch. `bindings` has an address in each block that is bound, or NULL. Submits the batch
  * when it is full. */
 lw_status lw_record(lw_recorder *recorder, const lw_dispatch *dispatch, const char *const *bindings,
-                    const uint32_t *parameters, int64_t launch);
+                    const uint32_t *parameters, int64_t launch_id);

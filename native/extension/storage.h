@@ -17,7 +17,7 @@ struct lw_storage {
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
     void *owner;     /* the object that `release` releases; in a list of the cache, the next block; if the storage is
                         pending, its tensor */
-    int64_t written; /* number of the last launch of the device that writes here, or 0 */
+    int64_t written; /* id of the last launch of the device that writes here, or 0 */
 };
 
 /* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with

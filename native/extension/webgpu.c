@@ -24,13 +24,13 @@ static lw_webgpu_launcher *const launchers[LW_KIND_COUNT] = {
     [LW_KIND_CREATION] = lw_webgpu_creation,
 };
 
-static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t number) {
+static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t launch_id) {
     if (device->is_lost) {
         return LW_DEVICE_ERROR;
     }
     lw_webgpu_launch launch = {.recorder = (lw_recorder *)device,
                                .plan = plan,
-                               .number = number,
+                               .launch_id = launch_id,
                                .outputs = outputs,
                                .dispatch = {.kernel = (uint32_t)plan->kernel, .groups = {1, 1, 1}}};
     lw_webgpu_launcher *launcher = launchers[plan->operation->kind];

@@ -238,7 +238,7 @@ static int fuse(lw_device *device, lw_chain *chain) {
     return compiled == -2 ? -1 : 0;
 }
 
-static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t number) {
+static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t launch_id) {
     enum { ELEMENTS = 4 }; /* that an invocation computes */
     lw_recorder *recorder = (lw_recorder *)device;
     if (device->is_lost) {
@@ -247,7 +247,7 @@ static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t 
     encoded encoded;
     encode(recorder, chain, &encoded);
     lw_webgpu_launch launch = {
-        .recorder = recorder, .number = number, .dispatch = {.kernel = chain->kernel, .groups = {1, 1, 1}}};
+        .recorder = recorder, .launch_id = launch_id, .dispatch = {.kernel = chain->kernel, .groups = {1, 1, 1}}};
     for (int i = 0; i < chain->node_count; i++) {
         if (chain->nodes[i].is_in_use) {
             encoded.bindings[encoded.binding_count++] = chain->nodes[i].result->data;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 lw_status lw_webgpu_record(lw_webgpu_launch *launch) {
-    return lw_record(launch->recorder, &launch->dispatch, launch->bindings, launch->parameters, launch->number);
+    return lw_record(launch->recorder, &launch->dispatch, launch->bindings, launch->parameters, launch->launch_id);
 }
 
 uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups) {

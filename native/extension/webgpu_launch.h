@@ -13,7 +13,7 @@ enum {
 typedef struct lw_webgpu_launch {
     lw_recorder *recorder;
     const lw_plan *plan;
-    int64_t number;
+    int64_t launch_id;
     char *const *outputs;
     lw_dispatch dispatch;
     const char *bindings[LW_MAX_BINDINGS];   /* the inputs, the result, the scratch memory */

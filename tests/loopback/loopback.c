@@ -28,7 +28,7 @@ static const char *const fault_names[FAULT_COUNT] = {"none",   "late",  "at once
 typedef struct record {
     lw_plan plan; /* its operands' data are addresses of the device, or in the operand itself */
     char *outputs[LW_MAX_RESULTS];
-    int64_t number;
+    int64_t launch_id;
     int fails;
 } record;
 
@@ -178,7 +178,7 @@ static void run(loopback *device, const record *record) {
     }
     lw_float_modes_restore(modes);
     if (status != LW_OK || record->fails) {
-        lw_fail_launch(&device->device, record->number, LW_DEVICE_FAULT,
+        lw_fail_launch(&device->device, record->launch_id, LW_DEVICE_FAULT,
                        record->fails ? "the fault was asked for" : "the kernel has no memory");
     }
 }
@@ -213,7 +213,7 @@ static void note(const lw_plan *plan) {
     Py_XDECREF(entry);
 }
 
-static lw_status launch(lw_device *base, const lw_plan *plan, char *const *outputs, int64_t number) {
+static lw_status launch(lw_device *base, const lw_plan *plan, char *const *outputs, int64_t launch_id) {
     loopback *device = (loopback *)base;
     if (base->is_lost) {
         return LW_DEVICE_ERROR;
@@ -233,7 +233,7 @@ static lw_status launch(lw_device *base, const lw_plan *plan, char *const *outpu
     }
     record *record = &device->records[device->record_count++];
     record->plan = *plan;
-    record->number = number;
+    record->launch_id = launch_id;
     record->fails = strikes(LATE);
     memcpy(record->outputs, outputs, sizeof(char *) * (size_t)plan->result_count);
     for (int i = 0; i < plan->operation->input_count; i++) {
