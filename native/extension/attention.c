@@ -80,8 +80,10 @@ static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
     if (mask->dtype != LW_BOOL) {
         return 0;
     }
-    lw_plan choice = {
-        .operation = &lw_operations[LW_OPERATION_where], .placement = placement, .home = placement, .result_count = 1};
+    lw_plan choice = {.operation = &lw_operations[LW_OPERATION_where],
+                      .placement = placement,
+                      .result_placement = placement,
+                      .result_count = 1};
     lw_borrow_operand(mask, mask->ndim, &choice.operands[0]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = 0}, &choice.operands[1]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = -__builtin_inf()}, &choice.operands[2]);

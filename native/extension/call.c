@@ -71,7 +71,7 @@ static __attribute__((noinline)) int call_offloaded(const lw_arguments *argument
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, &placement, &plan);
     int is_resolved = outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0;
     if (is_resolved && plan.placement.backend == gpu) { /* or else the GPU lacks the kernel */
-        plan.home = host->home;
+        plan.result_placement = host->result_placement;
         *result = lw_execute(&plan, arguments->out);
     }
     lw_end_plan(&plan);

@@ -133,7 +133,7 @@ static int launch_node(lw_device *device, const lw_chain *chain, const lw_node *
     lw_plan plan;
     lw_storage *storages[LW_MAX_INPUTS + LW_MAX_RESULTS] = {NULL};
     plan.operation = node->operation;
-    plan.placement = plan.home = node->placement;
+    plan.placement = plan.result_placement = node->placement;
     plan.kernel = node->kernel;
     plan.dtype = node->dtype;
     plan.result_count = 1;

@@ -100,7 +100,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                         lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
-    plan.placement = plan.home = lw_resolve_placement(NULL, 0);
+    plan.placement = plan.result_placement = lw_resolve_placement(NULL, 0);
     if (plan.placement.backend < 0) {
         return NULL;
     }

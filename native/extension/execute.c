@@ -123,7 +123,7 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     plan->operation = &lw_operations[copies ? LW_OPERATION_copy : LW_OPERATION_astype];
     plan->kernel = plan->operation->kernels[copies ? 0 : dtype][source->dtype];
     plan->dtype = (int8_t)dtype;
-    plan->placement = plan->home = placement;
+    plan->placement = plan->result_placement = placement;
     plan->result_count = 1;
     plan->is_chained = 0;
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
@@ -239,13 +239,13 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
 }
 
 /* Moves a result from the backend that computed it to that of the call, or to `out`. Returns -1 on failure. */
-static int bring_home(const lw_plan *plan, PyObject *out, lw_tensor **result) {
+static int copy_to_result_placement(const lw_plan *plan, PyObject *out, lw_tensor **result) {
     lw_operand computed;
     lw_operand_from_tensor(*result, &computed);
-    lw_tensor *home = out ? lw_check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->home);
-    int done = !home ? -1 : out ? lw_copy_into(home, &computed) : 0;
+    lw_tensor *copied = out ? lw_check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->result_placement);
+    int done = !copied ? -1 : out ? lw_copy_into(copied, &computed) : 0;
     Py_DECREF((PyObject *)*result);
-    *result = home;
+    *result = copied;
     return done;
 }
 
@@ -268,16 +268,17 @@ static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
 
 PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
-    lw_device *home = out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->home.backend];
-    int is_home = home == lw_devices[plan->placement.backend], is_done = 1;
-    plan->is_chained = (uint8_t)(!(out && is_home) && lw_has_devices && lw_can_chain(plan));
+    lw_device *target =
+        out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->result_placement.backend];
+    int is_at_target = target == lw_devices[plan->placement.backend], is_done = 1;
+    plan->is_chained = (uint8_t)(!(out && is_at_target) && lw_has_devices && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
-        results[i] = out && is_home ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
+        results[i] = out && is_at_target ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
         is_done = results[i] != NULL;
     }
     is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);
-    for (int i = 0; i < plan->result_count && is_done && !is_home; i++) {
-        is_done = bring_home(plan, out, &results[i]) == 0;
+    for (int i = 0; i < plan->result_count && is_done && !is_at_target; i++) {
+        is_done = copy_to_result_placement(plan, out, &results[i]) == 0;
     }
     if (is_done && plan->result_count == 1) {
         return (PyObject *)results[0];

@@ -47,7 +47,7 @@ static int find_gpu(int is_due) {
 
 int lw_offload_backend(const lw_plan *plan) {
     lw_times times;
-    if (plan->placement.committed || !lw_is_host(plan->home.backend) || !lw_offload_times(plan, &times) ||
+    if (plan->placement.committed || !lw_is_host(plan->result_placement.backend) || !lw_offload_times(plan, &times) ||
         times.gpu > times.host) {
         return -1;
     }

@@ -76,8 +76,8 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
     if (outcome == LW_DONE) {
         lw_placement chosen = placement ? *placement : lw_resolve_placement(operands, count);
         /* Member by member: compilers copy a struct as a whole, which stalls if its members were just stored. */
-        plan->placement.backend = plan->home.backend = chosen.backend;
-        plan->placement.committed = plan->home.committed = chosen.committed;
+        plan->placement.backend = plan->result_placement.backend = chosen.backend;
+        plan->placement.committed = plan->result_placement.committed = chosen.committed;
         outcome = chosen.backend < 0 || move_operands(plan) < 0 ? LW_FAILED : LW_DONE;
     }
     return outcome;

@@ -26,9 +26,9 @@ typedef struct lw_result {
 struct lw_plan {
     const lw_operation *operation;
     lw_placement placement;
-    lw_placement home; /* of the results; differs from `placement` if only the CPU has the kernel */
-    int16_t kernel;    /* index in lw_kernels */
-    int8_t dtype;      /* of the results */
+    lw_placement result_placement; /* differs from `placement` if only the CPU has the kernel */
+    int16_t kernel;                /* index in lw_kernels */
+    int8_t dtype;                  /* of the results */
     int8_t result_count;
     uint8_t is_chained; /* whether the launch may wait in a chain */
     int64_t steps;      /* how often the innermost loop of the kernel runs; contracts/kinds.yaml says what a step is */
@@ -64,7 +64,7 @@ lw_placement lw_resolve_placement(const lw_operand *operands, int count);
  * dtype. Returns that dtype, or -1 with an error set. */
 int lw_choose_kernel(lw_plan *plan, int count);
 /* Sets the kernel for a dtype. `variant` selects a row of operation->kernels. If the device lacks it, moves the call to
- * the CPU, but not its home, so it must be called before strides are used. Returns 0, or -1 with an error set. */
+ * the CPU, but not its results, so it must be called before strides are used. Returns 0, or -1 with an error set. */
 int lw_set_kernel(lw_plan *plan, int variant, int dtype);
 
 /* Returns whether the plan's backend has its kernel. */

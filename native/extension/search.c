@@ -25,7 +25,8 @@ static int check_sorter(const lw_operand *row, const lw_operand *sorter) {
 static int sort_row(lw_operand *row, const lw_operand *sorter, lw_placement placement) {
     static PyObject *const defaults[LW_MAX_PARAMETERS];
     lw_arguments take = {.operation = &lw_operations[LW_OPERATION_take], .parameters = defaults};
-    lw_plan plan = {.operation = take.operation, .placement = placement, .home = placement, .result_count = 1};
+    lw_plan plan = {
+        .operation = take.operation, .placement = placement, .result_placement = placement, .result_count = 1};
     lw_borrow_operand(row, row->ndim, &plan.operands[0]);
     lw_borrow_operand(sorter, sorter->ndim, &plan.operands[1]);
     PyObject *sorted = lw_resolve_gather(&take, &plan) < 0 ? NULL : lw_execute(&plan, NULL);
