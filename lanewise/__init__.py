@@ -119,7 +119,7 @@ if not _TYPE_CHECKING:  # otherwise a type checker would accept any name
     def __getattr__(name: str) -> None:
         from lanewise.other_names import suggestion
 
-        raise AttributeError(f"module 'lanewise' has no attribute {name!r}{suggestion(name)}", name=name)
+        raise AttributeError(f"module 'lanewise' has no attribute {name!r}{suggestion(name, __all__)}", name=name)
 
     def __dir__() -> list[str]:
         return sorted(__all__)

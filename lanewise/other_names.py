@@ -5,6 +5,7 @@ contracts/coming_from.yaml has complete examples of code in other libraries and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from lanewise import operations
@@ -120,16 +121,15 @@ def refuse_keyword(operation: str, name: str) -> None:
     raise ArgumentTypeError(f"there is no parameter '{name}'; {hint}see help(lw.{operation})") from None
 
 
-def suggestion(name: str) -> str:
-    """Returns what to append to the error about a name that `lanewise` does not have: what to use instead, or ""."""
+def suggestion(name: str, public: Sequence[str]) -> str:
+    """Returns what to append to the error about a name that `lanewise` does not have, whose public names are `public`:
+    what to use instead, or ""."""
     if hint := _hint(name):
         return hint
     import difflib
 
-    import lanewise
-
     # A wrong guess is worse than none, so suggest only names that the user is likely to have meant.
-    names = [known for known in (*lanewise.__all__, *FUNCTIONS) if len(name) >= 4 and known[0] == name[0] != "_"]
+    names = [known for known in (*public, *FUNCTIONS) if len(name) >= 4 and known[0] == name[0] != "_"]
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
     return f"; did you mean {FUNCTIONS.get(close[0], close[0])}?" if close else ""
 

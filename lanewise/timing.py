@@ -18,7 +18,7 @@ from itertools import repeat
 from time import perf_counter_ns
 from typing import Any, cast
 
-import lanewise as lw
+from lanewise.threads import get_num_threads, set_num_threads
 
 REPEATS = 7
 SAMPLE_SECONDS = 0.02  # one sample makes enough calls to last at least this long
@@ -229,12 +229,12 @@ def _without_garbage_collection() -> Iterator[None]:
 @contextmanager
 def threads(number: int) -> Iterator[None]:
     """Sets how many threads share the work of Lanewise's calls, inside a `with` block."""
-    before = lw.get_num_threads()
-    lw.set_num_threads(number)
+    before = get_num_threads()
+    set_num_threads(number)
     try:
         yield
     finally:
-        lw.set_num_threads(before)
+        set_num_threads(before)
 
 
 def limit_blas_threads(number: int) -> None:
