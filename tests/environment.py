@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["ROOT", "install_system_packages", "prepare", "required", "testable"]
+__all__ = ["ROOT", "best_and_scalar", "install_system_packages", "prepare", "required", "testable"]
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "site"))
@@ -71,9 +71,15 @@ SYSTEM: dict[str, Callable[[], object]] = {
 }
 
 
-def install_system_packages() -> str:
-    """Installs what is missing, where that is possible; returns a line that says what is still missing, or ""."""
-    missing = [package for package, present in SYSTEM.items() if not present()]
+COMPILER = ("python3-venv", "gcc", "libc6-dev")  # what the virtual environment and the extension's tests need
+
+
+def install_system_packages(*, compiler_only: bool = False) -> str:
+    """Installs what is missing, where that is possible; returns a line that says what is still missing, or "".
+
+    compiler_only: installs nothing but the packages in COMPILER"""
+    needed = COMPILER if compiler_only else tuple(SYSTEM)
+    missing = [package for package in needed if not SYSTEM[package]()]
     apt = shutil.which("apt-get")
     sudo = [] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["sudo", "-n"]
     if not missing:
@@ -147,8 +153,15 @@ def required() -> str:
     return ",".join([*names, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(names))])
 
 
+def best_and_scalar() -> list[str]:
+    """Returns the scalar backend and the best instruction set that this machine can test."""
+    able = [name for name, reason in _instruction_sets().items() if not reason]
+    return list(dict.fromkeys(["scalar", able[-1]]))
+
+
 def _instruction_sets() -> dict[str, str]:
-    """Returns the CPU backends of this machine's architecture, each with the reason it cannot run here, or ""."""
+    """Returns the CPU backends of this machine's architecture, the best one last, each with the reason why it cannot
+    run here, or ""."""
     hidden = _named("LANEWISE_HIDE")
     if platform.machine().lower() in ("aarch64", "arm64"):
         return {"scalar": "", "neon": "hidden by LANEWISE_HIDE" if "neon" in hidden else ""}

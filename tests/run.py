@@ -2,6 +2,7 @@
 folder of tests as a stage. Needs nothing but Python 3.11 or later.
 
     python3 tests/run.py                 runs everything; the last line is `N passed, M failed`
+    python3 tests/run.py --quick         runs the stages of QUICK, on the scalar and the best instruction set alone
     python3 tests/run.py lint extension  builds, then runs these stages
 """
 
@@ -25,9 +26,10 @@ if sys.version_info < (3, 11):  # noqa: UP036  (pip checks the version, too, but
     sys.exit("Lanewise needs Python 3.11 or later; this is " + sys.version.split()[0])
 
 import support
-from environment import ROOT, install_system_packages, prepare, required, testable
+from environment import ROOT, best_and_scalar, install_system_packages, prepare, required, testable
 
 REPORTS = ROOT / "build" / "reports"
+QUICK = ("lint", "contracts", "sweep", "extension", "package")
 
 # Stages run in groups, side by side; the stages of one group run one after another. native and packaging form a group
 # because both build for other platforms in the same folders; wasm, bench and site all build the wheel for Pyodide. Long
@@ -41,6 +43,7 @@ class Stage:
 
     name: str
     seconds: float = 0.0
+    processor: float = 0.0  # seconds of processor time of its processes that have ended
     passed: int = 0
     failed: int = 0
     deselected: int = 0
@@ -50,7 +53,7 @@ class Stage:
 class Runner:
     """Runs commands in the tests' environment and counts what passed and failed."""
 
-    def __init__(self, python: Path) -> None:
+    def __init__(self, python: Path, *, quick: bool = False) -> None:
         self.python = python
         self.environment = {
             **os.environ,
@@ -58,6 +61,9 @@ class Runner:
             "PYTHONSAFEPATH": "1",  # import the installed package, not the current folder
             "LANEWISE_REQUIRE": os.environ.get("LANEWISE_REQUIRE") or required(),
         }
+        if quick:
+            both = ",".join(best_and_scalar())
+            self.environment |= {"LANEWISE_SWEEP_BACKENDS": both, "LANEWISE_REQUIRE": both}
 
     def command(self, stage: Stage, title: str, *words: str | Path) -> bool:
         """Runs one command, which passes if it exits with 0."""
@@ -85,20 +91,33 @@ class Runner:
         the output of stages that run side by side does not mix."""
         print(f"== {title} begins", flush=True)
         began = time.monotonic()
-        done = subprocess.run(
+        with subprocess.Popen(
             words,
             cwd=ROOT,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            check=False,
-        )
+        ) as process:
+            assert process.stdout is not None
+            output = process.stdout.read().decode(errors="replace")
+            stage.processor += _wait(process)
         stage.seconds += time.monotonic() - began
-        end = f"FAILED with exit status {done.returncode}" if done.returncode else "done"
-        output = done.stdout.decode(errors="replace")
+        status = process.returncode
+        end = f"FAILED with exit status {status}" if status else "done"
         print(f"\n== {title}\n{output}== {title}: {end}\n", end="", flush=True)
-        return done.returncode, output
+        return status, output
+
+
+def _wait(process: subprocess.Popen[bytes]) -> float:
+    """Waits until a process ends, and returns the seconds of processor time that it and the processes that it waited
+    for took. Returns 0 where the operating system does not say."""
+    if not hasattr(os, "wait4"):
+        process.wait()
+        return 0.0
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _count(report: Path, stage: Stage) -> None:
@@ -185,16 +204,27 @@ def matrix(runner: Runner, stage: Stage) -> None:
     stage.passed, stage.failed = len(names) - len(lacking), len(lacking)
 
 
+def processor_time() -> float:
+    """Returns the seconds of processor time of all child processes that have ended, or 0 where nothing counts them."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def summary(stages: list[Stage], minutes: float, notes: Iterable[str]) -> int:
     """Prints minutes and counts by stage, what was skipped and why, the variables of the environment that change what
     runs, and the total on the last line. Returns the exit status."""
     width = max(len(stage.name) for stage in stages)
-    print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped  deselected")
+    print(f"\n{'stage':<{width}}  minutes  processor  passed  failed  skipped  deselected")
     for stage in stages:
         skipped = sum(stage.skipped.values())
         counts = f"{stage.passed:6}  {stage.failed:6}  {skipped:7}  {stage.deselected:10}"
-        print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {counts}")
-    print(f"{minutes:.1f} minutes in all")
+        print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {stage.processor / 60:9.2f}  {counts}")
+    processor = sum(stage.processor for stage in stages) / 60
+    print(f"{minutes:.1f} minutes in all, {processor:.1f} minutes of processor time")
     total = sum((stage.skipped for stage in stages), Counter[str]())
     for reason, count in total.most_common():
         print(f"skipped {count}: {reason}")
@@ -213,14 +243,18 @@ def main() -> int:
     choices = ["lint", *folders()]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stages", nargs="*", metavar="stage", help=f"one of {', '.join(choices)}; default: all")
-    chosen = parser.parse_args().stages or choices
+    parser.add_argument("--quick", action="store_true", help=f"run {', '.join(QUICK)} alone, in a few minutes")
+    arguments = parser.parse_args()
+    if arguments.quick and arguments.stages:
+        parser.error("--quick: expected no stages beside it, because it chooses them")
+    chosen = QUICK if arguments.quick else arguments.stages or choices
     if unknown := sorted(set(chosen) - set(choices)):
         parser.error(f"expected stages from {', '.join(choices)}; got {', '.join(unknown)}")
     setup = Stage("setup")
     began = time.monotonic()
-    notes = [note for note in [install_system_packages()] if note]
-    runner = Runner(prepare())
-    setup.seconds = time.monotonic() - began
+    notes = [note for note in [install_system_packages(compiler_only=arguments.quick)] if note]
+    runner = Runner(prepare(), quick=arguments.quick)
+    setup.seconds, setup.processor = time.monotonic() - began, processor_time()
     print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
     REPORTS.mkdir(parents=True, exist_ok=True)
     support.clear()  # the matrix shows only the tests of this run
@@ -231,6 +265,8 @@ def main() -> int:
         if set(chosen) == set(choices):
             stages.append(Stage("matrix"))
             matrix(runner, stages[-1])
+    if arguments.quick:
+        notes.append(f"backends of the quick sweep: {runner.environment['LANEWISE_SWEEP_BACKENDS']}")
     notes += [f"not tested on this machine: {name} ({reason})" for name, reason in testable().items() if reason]
     if left := [name for name in choices if name not in chosen]:
         notes.append(f"stages not asked for: {', '.join(left)}")

@@ -26,14 +26,27 @@ def test_the_summary_says_what_did_not_run(
     runner = run.Runner(Path(sys.executable))
     lint, three = run.Stage("lint"), run.Stage("three")
     runner.pytest(three, tmp_path)
-    three.seconds = 0.0
+    assert 0 < three.processor < 60
+    three.seconds = three.processor = 0.0
     titles: list[str] = []
     monkeypatch.setattr(runner, "command", lambda stage, title, *words: titles.append(title))
     run.lint(runner, lint)
     assert run.summary([lint, three], 0.0, ["a note"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert next(line.split() for line in lines if line.startswith("three ")) == ["three", "0.00", "1", "0", "0", "2"]
+    (row,) = (line.split() for line in lines if line.startswith("three "))
+    assert row == ["three", "0.00", "0.00", "1", "0", "0", "2"]
+    assert "0.0 minutes in all, 0.0 minutes of processor time" in lines
     assert "set in the environment: LANEWISE_REQUIRE=scalar" in lines
     assert "set in the environment: LANEWISE_SWEEP_SHARE=4" in lines
     (left,) = (line for line in lines if line.startswith("skipped 1: lint: "))
     assert "clang-format" in left and "tests/style/check.py" in left and titles == ["ruff check", "ruff format", "mypy"]
+
+
+def test_the_quick_run_sweeps_the_scalar_and_the_best_backend_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANEWISE_HIDE", "avx512,avx2")
+    monkeypatch.setenv("LANEWISE_REQUIRE", "wgpu")
+    environment = run.Runner(Path(sys.executable), quick=True).environment
+    first, *best = environment["LANEWISE_SWEEP_BACKENDS"].split(",")
+    assert first == "scalar" and len(best) <= 1 and not {"avx512", "avx2"} & set(best)
+    assert environment["LANEWISE_REQUIRE"] == environment["LANEWISE_SWEEP_BACKENDS"]
+    assert set(run.QUICK) <= {"lint", *run.folders()}

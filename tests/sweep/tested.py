@@ -16,7 +16,8 @@ import lanewise as lw
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
-BACKENDS = [info.name for info in lw.backends() if info.available]
+CHOSEN = set(filter(None, os.environ.get("LANEWISE_SWEEP_BACKENDS", "").split(",")))  # empty: all of them
+BACKENDS = [info.name for info in lw.backends() if info.available and (not CHOSEN or info.name.value in CHOSEN)]
 HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
 GPUS = [backend for backend in BACKENDS if backend.is_gpu]
 
