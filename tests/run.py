@@ -268,6 +268,8 @@ def main() -> int:
     if arguments.quick:
         notes.append(f"backends of the quick sweep: {runner.environment['LANEWISE_SWEEP_BACKENDS']}")
     notes += [f"not tested on this machine: {name} ({reason})" for name, reason in testable().items() if reason]
+    if pages := support.reopened():
+        notes += [f"pages opened once more, because they did not boot: {len(pages)}", *pages]
     if left := [name for name in choices if name not in chosen]:
         notes.append(f"stages not asked for: {', '.join(left)}")
     return summary(stages, (time.monotonic() - began) / 60, notes)

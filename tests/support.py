@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import zlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
 SAVED = REPORTS / "support"
 TABLE = REPORTS / "support.md"
+REOPENED = REPORTS / "reopened.txt"  # a line for each page that was opened once more
 ORDER = ("cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar")  # of the columns
 
 _seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all tests of this pair passed
@@ -44,9 +46,23 @@ def publish() -> None:
         TABLE.write_text(table(_merged()), encoding="utf-8")
 
 
+def note_reopened(page: str, error: object) -> None:
+    """Records that a page of a browser did not boot, or crashed, and is opened once more. run.py's summary lists it."""
+    line = f"{page}: {error}".partition("\n")[0]
+    print(f"opened once more: {line}")
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    with REOPENED.open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+
+
+def reopened() -> list[str]:
+    """Returns a line for each page that was opened once more."""
+    return REOPENED.read_text(encoding="utf-8").splitlines() if REOPENED.exists() else []
+
+
 def clear() -> None:
-    """Deletes the outcomes and the table of earlier runs."""
-    for path in (*SAVED.glob("*.json"), TABLE):
+    """Deletes what earlier runs recorded."""
+    for path in (*SAVED.glob("*.json"), TABLE, REOPENED):
         path.unlink(missing_ok=True)
 
 
@@ -94,6 +110,12 @@ def relaxed_simd_flags() -> tuple[str, ...] | None:
         if subprocess.run(["node", *flags, "-e", script], capture_output=True, check=False).returncode == 0:
             return flags
     return None
+
+
+def share(names: Iterable[str], offset: int, count: int) -> list[str]:
+    """Returns the names in one of `count` shares, chosen by a hash, so that a name stays in its share when others are
+    added. The shares 0 to count - 1 together have all names."""
+    return [name for name in names if zlib.crc32(name.encode()) % count == offset]
 
 
 def absent(reason: str, what: str) -> None:

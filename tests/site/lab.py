@@ -9,7 +9,8 @@ from visit import Visit
 
 __all__ = ["NotebookError", "check", "open_lab", "open_notebook", "run_all", "run_cells", "run_notebook", "text"]
 
-BOOT_SECONDS = 300  # a busy machine takes a minute to compile Pyodide and to import IPython
+LAB = "lite/lab/index.html"
+BOOT_SECONDS = 150  # a busy machine takes a minute to compile Pyodide and to import IPython
 RUN_SECONDS = 600
 
 RESTORED = """async () => {
@@ -62,13 +63,13 @@ class NotebookError(AssertionError):
 
 def open_lab(visit: Visit) -> None:
     """Opens the lab and waits until it can be used."""
-    visit.open("lite/lab/index.html")
-    visit.ask(RESTORED, seconds=BOOT_SECONDS)
+    visit.boot(LAB, [(RESTORED, None)], seconds=BOOT_SECONDS)
 
 
 def open_notebook(visit: Visit, path: str) -> None:
-    """Opens a notebook and waits until its kernel is ready."""
-    visit.ask(OPEN, path, seconds=BOOT_SECONDS)
+    """Opens a notebook in the open lab and waits until its kernel is ready. If the kernel does not start, opens the lab
+    once more."""
+    visit.boot(LAB, [(RESTORED, None), (OPEN, path)], seconds=BOOT_SECONDS, is_open=True)
 
 
 def run_all(visit: Visit, *, seconds: float = RUN_SECONDS) -> list[dict[str, Any]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import support
 
 if TYPE_CHECKING:
     import playwright.sync_api as playwright
@@ -20,11 +23,12 @@ LOCAL = ("data:", "blob:", "about:")
 
 
 class Visit:
-    """A page, and what it did: `errors` in the console and `requests`, those of its workers too."""
+    """A page, and what it did: `errors` and all `messages` in the console, and `requests`, those of its workers too."""
 
     def __init__(self, context: playwright.BrowserContext, address: str) -> None:
         self.context, self.address = context, address
         self.errors: list[str] = []
+        self.messages: list[str] = []
         self.requests: list[str] = []
         context.on("request", lambda request: self.requests.append(request.url))
         context.on("console", self._note)
@@ -32,6 +36,7 @@ class Visit:
         self.page = context.new_page()
 
     def _note(self, message: playwright.ConsoleMessage) -> None:
+        self.messages.append(f"{message.type}: {message.text}")
         if message.type == "error":
             self.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
@@ -52,6 +57,26 @@ class Visit:
         outcome = self.page.evaluate("window.lanewiseTest")
         assert "error" not in outcome, outcome["error"]
         return outcome["value"]
+
+    def boot(self, path: str, steps: Sequence[tuple[str, object]], *, seconds: float, is_open: bool = False) -> None:
+        """Goes to a page, unless it is open, and calls asynchronous functions, given as JavaScript with their argument.
+        If one takes longer than `seconds`, goes to the page once more, prints what the page wrote to the console, and
+        forgets its errors."""
+        from playwright.sync_api import TimeoutError
+
+        try:
+            self._boot("" if is_open else path, steps, seconds)
+        except TimeoutError as error:
+            support.note_reopened(path, error)
+            print(*self.messages[-40:], sep="\n")
+            self.errors.clear()
+            self._boot(path, steps, seconds)
+
+    def _boot(self, path: str, steps: Sequence[tuple[str, object]], seconds: float) -> None:
+        if path:
+            self.open(path)
+        for script, argument in steps:
+            self.ask(script, argument, seconds=seconds)
 
     def close(self) -> None:
         self.context.close()

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import support
 from local_site import LocalSite
 from pyodide_runner import ProgramError
 
 from wasm import releases
 
 PAGES = Path(__file__).with_name("browser")
-START_SECONDS = 300  # a busy machine takes tens of seconds to compile Pyodide
+START_SECONDS = 150  # a busy machine takes tens of seconds to compile Pyodide
 INSTALL = """
 import micropip
 
@@ -62,6 +63,14 @@ class Console:
         self._open()
 
     def _open(self) -> None:
+        try:
+            self._boot()
+        except (ProgramError, OSError) as error:  # a browser may stop answering while a page starts
+            support.note_reopened(f"Pyodide {self.pyodide}", error)
+            self.page.close()
+            self._boot()
+
+    def _boot(self) -> None:
         self.page = self.browser.new_page()
         self.page.open(f"{self.site.origin}/pages/console.html{'?worker' if self.worker else ''}")
         index = f"{self.site.origin}/pyodide-{self.pyodide}/"
@@ -81,7 +90,7 @@ class Console:
         try:
             return self._run(*arguments)
         except PageCrashedError as error:
-            print(f"the page crashed; running the program again in a new page: {error}")
+            support.note_reopened(f"Pyodide {self.pyodide}", error)
             self.page.close()
             self._open()
             return self._run(*arguments)
