@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARE = int(os.environ.get("LANEWISE_SWEEP_SHARE", "1"))  # one test in so many runs
+SHARE = int(os.environ.get("LANEWISE_SWEEP_SHARE", "1"))  # one test in so many runs (support.share)
 sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__).parent)]
 
 import oracle_file  # noqa: E402
@@ -85,9 +84,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Selects LANEWISE_SWEEP_SHARE of the tests, the same in every run: by a hash of their names."""
     if SHARE > 1:
-        chosen = [zlib.crc32(item.nodeid.encode()) % SHARE == 0 for item in items]
-        config.hook.pytest_deselected(items=[item for item, is_in in zip(items, chosen, strict=True) if not is_in])
-        items[:] = [item for item, is_in in zip(items, chosen, strict=True) if is_in]
+        chosen = set(support.share((item.nodeid for item in items), 0, SHARE))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

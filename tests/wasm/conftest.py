@@ -62,6 +62,13 @@ def pyodide(request: pytest.FixtureRequest) -> Path:
     return engines.distribution(request.param)
 
 
+@pytest.fixture(scope="session", params=engines.IN_NODE, ids="-".join)
+def release_in_node(request: pytest.FixtureRequest) -> tuple[Path, str]:
+    """The folder of each Pyodide distribution in turn, and the path of the Node to run it in."""
+    version, place = request.param
+    return engines.distribution(version), engines.node(place)
+
+
 @pytest.fixture(scope="session", params=engines.NODES)
 def node(request: pytest.FixtureRequest) -> str:
     """The path of each version of Node in turn."""
@@ -149,17 +156,22 @@ def webkit() -> Iterator[webdriver.WebKit]:
         yield browser
 
 
+def _named(engine: engines.Engine, name: str) -> engines.Engine:
+    engine.name = name
+    return engine
+
+
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
     """Each engine in turn, which is a Pyodide in Node or in a browser, with lanewise installed."""
     place, _, version = request.param.rpartition("-")
-    if request.param == engines.EMCC:
-        made = request.getfixturevalue("emcc_wheel")
-        yield engines.NodeEngine(engines.node("node"), engines.distribution(version), version, made)
+    if place in engines.BROWSERS:
+        browser, site = request.getfixturevalue(engines.BROWSERS[place]), request.getfixturevalue("site")
+        with closing(Console(browser, site, version, worker=place == "worker")) as console:
+            yield _named(engines.BrowserEngine(console), request.param)
         return
-    if place in engines.NODES:
-        yield engines.NodeEngine(engines.node(place), engines.distribution(version), version, wheel)
-        return
-    browser, site = request.getfixturevalue(engines.BROWSERS[place]), request.getfixturevalue("site")
-    with closing(Console(browser, site, version, worker=place == "worker")) as console:
-        yield engines.BrowserEngine(console)
+    is_emcc = request.param == engines.EMCC
+    made = request.getfixturevalue("emcc_wheel") if is_emcc else wheel
+    node = engines.node("node" if is_emcc else place)
+    with closing(engines.NodeEngine(node, engines.distribution(version), version, made)) as engine:
+        yield _named(engine, request.param)

@@ -8,12 +8,13 @@ the oldest also in WebKit, the newest in Firefox. The release between them runs 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyodide_runner
 from console import Console
-from support import absent
+from support import absent, share
 
 from wasm import build, releases
 
@@ -24,11 +25,21 @@ EVERYWHERE = (*NODES, "page", "worker")
 PLACES = {"0.27.7": (*EVERYWHERE, "webkit"), "0.29.5": ("node", "page"), "314.0.7": (*EVERYWHERE, "firefox")}
 EMCC = "emcc-314.0.7"  # Pyodide 314.0.7 in the system's Node, with the wheel compiled by emcc
 ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
+# Engines that run all operations: of the libraries compiled by zig, all three, and of those compiled by emcc. Each of
+# the others runs a share of the operations, and together they run all of them.
+WHOLE = ("newer-node-314.0.7", EMCC)
+SHARED = [name for name in ENGINES if name not in WHOLE]
+
+# One engine of each kind, for programs that take long and whose results depend on no release of Pyodide
+KINDS = ("node-0.27.7", "worker-314.0.7", "webkit-0.27.7", "firefox-314.0.7")
+# Each release in one Node, and each Node with several releases, for what has nothing to do with both at once
+IN_NODE = list(zip(sorted(releases.DISTRIBUTIONS), cycle(NODES), strict=False))
 
 
 class Engine(Protocol):
     """A Pyodide with lanewise, and with NumPy if its distribution has it."""
 
+    name: str  # one of ENGINES, or ""
     version: str
     backends: frozenset[str]  # lanewise's backends that this engine can run, such as simd128
 
@@ -37,35 +48,40 @@ class Engine(Protocol):
 
 
 class NodeEngine:
-    """Runs each program in a new process of Node."""
+    """Runs all programs in a Pyodide in one process of Node."""
+
+    name = ""
 
     def __init__(self, program: str, folder: Path, version: str, wheel: Path, flags: Sequence[str] = ()) -> None:
-        self.program, self.folder, self.version, self.wheel, self.flags = program, folder, version, wheel, flags
+        self.version = version
+        packages = [*(["numpy"] if releases.carries(version, "numpy") else []), wheel]
+        self.session = pyodide_runner.Session(folder, packages=packages, node=program, flags=flags)
         relaxed = pyodide_runner.node_version(program)[0] >= RELAXED_SINCE
         known = {"simd128", "scalar"} | ({"relaxed_simd"} if relaxed else set())
         self.backends = frozenset(known - set(build.left_out(wheel)))
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        numpy = ["numpy"] if releases.carries(self.version, "numpy") else []
-        return pyodide_runner.run(
-            self.folder,
-            program,
-            packages=[*numpy, self.wheel],
-            mounts=mounts,
-            node=self.program,
-            flags=self.flags,
-            timeout=timeout,
-        )
+        return self.session.run(program, mounts=mounts, timeout=timeout)
+
+    def close(self) -> None:
+        self.session.close()
 
 
 class BrowserEngine:
     """Runs all programs in the Pyodide of one page, as a notebook does."""
+
+    name = ""
 
     def __init__(self, console: Console) -> None:
         self.console, self.version, self.backends = console, console.pyodide, console.browser.backends
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
         return self.console.run(program, mounts=mounts, timeout=timeout)
+
+
+def operations_of(engine: str, names: Sequence[str]) -> list[str]:
+    """Returns the operations that an engine of ENGINES runs."""
+    return list(names) if engine in WHOLE else share(names, SHARED.index(engine), len(SHARED))
 
 
 def node(place: str) -> str:

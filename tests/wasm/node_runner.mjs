@@ -1,8 +1,9 @@
-// Runs a Python program in Pyodide under Node: reads a request from standard input, prints {"result": ...} or
-// {"error": "..."} as one line of JSON. The program's own output goes to standard error.
+// Runs Python programs in a Pyodide under Node: reads requests from standard input, one line of JSON each, and answers
+// each with a line {"result": ...} or {"error": "..."}. The programs' own output goes to standard error. Ends when
+// standard input does, and after an error that is not Python's.
 //
 // A request: {
-//   pyodide:     folder of the distribution,
+//   pyodide:     folder of the distribution; this, packages and environment are those of the first request,
 //   program:     path of a Python file; the value of its last expression, converted to JSON, is the result,
 //   packages:    names in the distribution or paths of wheels, installed before the program runs, in this order,
 //   mounts:      {path in Pyodide: folder of this machine}, read and written in place,
@@ -10,21 +11,22 @@
 // }
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-async function run(request) {
+let pyodide;
+const mounted = new Map(); // path in Pyodide -> folder
+
+async function start(request) {
     const folder = resolve(request.pyodide);
     const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`).href);
     const toStandardError = (line) => console.error(line);
-    const pyodide = await loadPyodide({
+    pyodide = await loadPyodide({
         indexURL: `${folder}/`,
         env: { HOME: "/home/pyodide", ...request.environment },
         stdout: toStandardError,
         stderr: toStandardError,
     });
-    for (const [inside, outside] of Object.entries(request.mounts ?? {})) {
-        pyodide.mountNodeFS(inside, resolve(outside));
-    }
     const failures = [];
     for (const name of request.packages ?? []) {
         const location = name.endsWith(".whl") ? pathToFileURL(resolve(name)).href : name;
@@ -36,26 +38,63 @@ async function run(request) {
     if (failures.length > 0) {
         throw new Error(failures.join("\n"));
     }
+}
+
+function mount(inside, outside) {
+    if (mounted.get(inside) !== outside) {
+        if (mounted.has(inside)) {
+            pyodide.FS.unmount(inside);
+        }
+        pyodide.mountNodeFS(inside, outside);
+        mounted.set(inside, outside);
+    }
+}
+
+async function run(request) {
+    if (pyodide === undefined) {
+        await start(request);
+    }
+    for (const [inside, outside] of Object.entries(request.mounts ?? {})) {
+        mount(inside, resolve(outside));
+    }
     const source = readFileSync(request.program, "utf8");
-    const result = await pyodide.runPythonAsync(source, { filename: request.program });
-    return pyodide.pyimport("json").dumps(result);
+    const globals = pyodide.runPython("{'__name__': '__main__'}"); // each program has its own globals
+    try {
+        const result = await pyodide.runPythonAsync(source, { globals, filename: request.program });
+        const text = pyodide.pyimport("json").dumps(result);
+        result?.destroy?.();
+        return text;
+    } finally {
+        globals.destroy();
+    }
 }
 
-// Ends the process once the last byte is written, because writing to a pipe is asynchronous. Kills it, because
-// process.exit would wait for the threads that compile WebAssembly, which can deadlock
-// (https://github.com/nodejs/node/issues/54918).
+// Returns once the last byte is written, because writing to a pipe is asynchronous.
 function answer(line) {
-    process.stdout.write(`${line}\n`, () => process.kill(process.pid, "SIGKILL"));
+    return new Promise((written) => process.stdout.write(`${line}\n`, written));
 }
 
-function fail(error) {
+// Kills the process, because process.exit would wait for the threads that compile WebAssembly, which can deadlock
+// (https://github.com/nodejs/node/issues/54918).
+function end() {
+    process.kill(process.pid, "SIGKILL");
+}
+
+function failure(error) {
     const text = error?.name === "PythonError" ? error.message : (error?.stack ?? error);
-    answer(JSON.stringify({ error: String(text).trim() }));
+    return JSON.stringify({ error: String(text).trim() });
 }
 
-process.on("uncaughtException", fail); // a trap in WebAssembly does not reject the promise awaited below
-try {
-    answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`);
-} catch (error) {
-    fail(error);
+// a trap in WebAssembly does not reject the promise awaited below
+process.on("uncaughtException", (error) => answer(failure(error)).then(end));
+for await (const line of createInterface({ input: process.stdin })) {
+    try {
+        await answer(`{"result": ${await run(JSON.parse(line))}}`);
+    } catch (error) {
+        await answer(failure(error));
+        if (error?.name !== "PythonError") {
+            break;
+        }
+    }
 }
+end();

@@ -1,4 +1,4 @@
-"""Runs a Python program in Pyodide under Node and returns its result (see node_runner.mjs)."""
+"""Runs Python programs in Pyodide under Node and returns their results (see node_runner.mjs)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -43,6 +46,67 @@ def node_version(program: str | None = None) -> tuple[int, ...]:
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
 
 
+class Session:
+    """A Pyodide in a process of Node, which runs programs one after another, each with its own globals. If the process
+    ends, because Pyodide crashed or a program took too long, the next program runs in a new one.
+
+    packages:    names in the distribution or paths of wheels, installed at first
+    environment: variables that Python sees
+    flags:       for Node and its engine
+    """
+
+    def __init__(
+        self,
+        pyodide: Path,
+        *,
+        packages: Sequence[str | Path] = (),
+        environment: Mapping[str, str] | None = None,
+        node: str | None = None,
+        flags: Sequence[str] = (),
+    ) -> None:
+        names = [str(package) for package in packages]
+        self._first = {"pyodide": str(pyodide), "packages": names, "environment": dict(environment or {})}
+        self._command = [node or require_node(), *flags, str(RUNNER)]
+        self._process: subprocess.Popen[str] | None = None
+        self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115 (close() closes it)
+
+    def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
+        """Runs a program and returns the value of its last expression, which must be convertible to JSON."""
+        folders = {inside: str(outside) for inside, outside in (mounts or {}).items()}
+        process = self._running()
+        limit = threading.Timer(timeout, process.kill)
+        limit.start()
+        try:
+            print(
+                json.dumps({**self._first, "program": str(program), "mounts": folders}), file=process.stdin, flush=True
+            )
+            line = process.stdout.readline() if process.stdout else ""
+        except BrokenPipeError:
+            line = ""
+        limit.cancel()
+        try:
+            answer = json.loads(line)
+        except json.JSONDecodeError:
+            answer = {"error": f"no answer from Node (exit status {process.wait()})"}
+        if "error" in answer:
+            self._printed.seek(0)
+            raise ProgramError(f"{program.name}: {answer['error']}\n{self._printed.read()[-4000:]}")
+        return answer["result"]
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            self._process.communicate()  # at the end of its input, Node ends
+        self._printed.close()
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._printed, text=True
+            )
+        return self._process
+
+
 def run(
     pyodide: Path,
     program: Path,
@@ -54,30 +118,9 @@ def run(
     flags: Sequence[str] = (),
     timeout: float = 300,
 ) -> Any:
-    """Runs a program and returns the value of its last expression, which must be convertible to JSON. `flags` are for
-    Node and its engine."""
-    request = {
-        "pyodide": str(pyodide),
-        "program": str(program),
-        "packages": [str(package) for package in packages],
-        "mounts": {inside: str(outside) for inside, outside in (mounts or {}).items()},
-        "environment": dict(environment or {}),
-    }
-    done = subprocess.run(
-        [node or require_node(), *flags, str(RUNNER)],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    try:
-        answer = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        answer = {"error": f"no answer from Node (exit status {done.returncode})"}
-    if "error" in answer:
-        raise ProgramError(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
-    return answer["result"]
+    """Runs one program in a Session and returns the value of its last expression."""
+    with closing(Session(pyodide, packages=packages, environment=environment, node=node, flags=flags)) as session:
+        return session.run(program, mounts=mounts, timeout=timeout)
 
 
 def installer(pyodide: Path) -> list[str | Path]:

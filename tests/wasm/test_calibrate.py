@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import EMCC, Engine
+from engines import KINDS, Engine
 
 PROGRAM = Path(__file__).parent / "programs" / "calibrate.py"
-CHOSEN = ("node-0.27.7", "worker-314.0.7", "webkit-0.27.7", "firefox-314.0.7", EMCC)  # one of each kind takes a minute
-pytestmark = pytest.mark.parametrize("engine", CHOSEN, indirect=True, scope="session")
+pytestmark = pytest.mark.parametrize("engine", KINDS, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Tests the digits demo in every engine: each backend predicts what NumPy and the native scalar backend predict."""
+"""Tests the digits demo in an engine of each kind: all backends predict what NumPy and the native scalar backend do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import pyodide_runner
 import pytest
-from engines import Engine
+from engines import EMCC, KINDS, Engine
 
 from wasm import releases
 
 PROGRAM = Path(__file__).parent / "programs" / "digits.py"
+pytestmark = pytest.mark.parametrize("engine", [*KINDS, EMCC], indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

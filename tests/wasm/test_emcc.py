@@ -14,7 +14,8 @@ PROGRAM = Path(__file__).parent / "programs" / "compiled.py"
 
 
 @pytest.fixture(scope="session")
-def results(emcc_wheel: Path, pyodide: Path, node: str) -> dict[str, object]:
+def results(emcc_wheel: Path, release_in_node: tuple[Path, str]) -> dict[str, object]:
+    pyodide, node = release_in_node
     answer: dict[str, object] = pyodide_runner.run(pyodide, PROGRAM, packages=[emcc_wheel], node=node)
     return answer
 

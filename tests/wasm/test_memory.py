@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import Engine
+from engines import EMCC, KINDS, Engine
 
 from wasm import releases
 
 PROGRAM = Path(__file__).parent / "programs" / "memory.py"
+pytestmark = pytest.mark.parametrize("engine", [*KINDS, EMCC], indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

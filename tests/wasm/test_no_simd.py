@@ -14,8 +14,6 @@ import pytest
 from console import Console
 from local_site import LocalSite
 
-from wasm import releases
-
 PROGRAM = Path(__file__).parent / "programs" / "smoke.py"
 FLAG = "--no-enable-sse4-1"
 
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def old_chromium(driver: chromium.Driver) -> Iterator[chromium.Chromium]:
     with closing(driver.launch([FLAG])) as browser:
         yield browser
@@ -37,11 +35,13 @@ def check(engine: engines.Engine) -> None:
     assert results["scalar"]["added"] == [1024 + index * 0.25 for index in range(1024)]
 
 
-@pytest.mark.parametrize("version", sorted(releases.DISTRIBUTIONS))
-def test_in_node(version: str, node: str, wheel: Path) -> None:
-    check(engines.NodeEngine(node, engines.distribution(version), version, wheel, [FLAG]))
+@pytest.mark.parametrize(("version", "place"), engines.IN_NODE)
+def test_in_node(version: str, place: str, wheel: Path) -> None:
+    folder = engines.distribution(version)
+    with closing(engines.NodeEngine(engines.node(place), folder, version, wheel, [FLAG])) as engine:
+        check(engine)
 
 
-@pytest.mark.parametrize("version", sorted(releases.DISTRIBUTIONS))
+@pytest.mark.parametrize("version", [min(engines.PLACES), max(engines.PLACES)])
 def test_in_chromium(version: str, old_chromium: chromium.Chromium, site: LocalSite) -> None:
     check(engines.BrowserEngine(Console(old_chromium, site, version)))

@@ -12,6 +12,7 @@ import subprocess
 import tokenize
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import auditwheel_emscripten
@@ -38,6 +39,15 @@ def libraries(any_wheel: Path) -> dict[str, str]:
     """The file name of each kernel library, by instruction set. Omits those that the compiler does not support."""
     names = {"scalar", "simd128", "relaxed_simd"} - set(build.left_out(any_wheel))
     return {name: f"kernels_{name}.wasm" for name in names}
+
+
+@pytest.fixture(scope="session")
+def with_micropip(release_in_node: tuple[Path, str]) -> Iterator[pyodide_runner.Session]:
+    """A Pyodide of each release in turn, with micropip."""
+    pyodide, node = release_in_node
+    packages = pyodide_runner.installer(pyodide)
+    with closing(pyodide_runner.Session(pyodide, packages=packages, node=node)) as session:
+        yield session
 
 
 def test_zig_makes_every_library(wheel: Path) -> None:
@@ -148,16 +158,14 @@ def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dic
     assert valid == expected
 
 
-def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
+def test_micropip_installs_it_from_a_file(wheel: Path, with_micropip: pyodide_runner.Session) -> None:
     program = Path(__file__).parent / "programs" / "install.py"
-    packages, mounts = pyodide_runner.installer(pyodide), {"/dist": wheel.parent}
-    assert pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node) == [11.0, 22.0]
+    assert with_micropip.run(program, mounts={"/dist": wheel.parent}) == [11.0, 22.0]
 
 
-def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Path, node: str) -> None:
+def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, with_micropip: pyodide_runner.Session) -> None:
     program = Path(__file__).parent / "programs" / "refused.py"
-    packages, mounts = pyodide_runner.installer(pyodide), {"/dist": wheel.parent}
-    messages = pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node)
+    messages = with_micropip.run(program, mounts={"/dist": wheel.parent})
     said = {
         "cp312-abi3-pyodide_2031_0_wasm32": "2031_0",
         "cp312-abi3-emscripten_3_1_45_wasm32": "3.1.45",

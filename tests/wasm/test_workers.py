@@ -108,8 +108,9 @@ def test_a_page_that_is_not_isolated_says_so(chromium: Chromium, site: LocalSite
 
 
 def test_node_says_so(wheel: Path) -> None:
-    engine = engines.NodeEngine(pyodide_runner.require_node(), engines.distribution(NEWEST), NEWEST, wheel)
-    found = engine.run(PROGRAMS / "workers_refused.py")
+    node = pyodide_runner.require_node()
+    with closing(engines.NodeEngine(node, engines.distribution(NEWEST), NEWEST, wheel)) as engine:
+        found = engine.run(PROGRAMS / "workers_refused.py")
     assert found["error"] == (
         "init_threads: expected a browser, got a JavaScript runtime without web workers; remove this call"
     )

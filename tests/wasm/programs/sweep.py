@@ -1,8 +1,9 @@
-"""Runs every operation on every backend of this engine, and compares the results with those expected in the oracle's
+"""Runs operations on every backend of this engine, and compares the results with those expected in the oracle's
 files of test cases. tests/sweep does so with NumPy; this program uses only the standard library, because a bare Pyodide
 has no NumPy. test_sweep.py also runs this program natively, to compare the bits.
 
-In Pyodide, the repository's tests/ must be mounted as /tests, and the folder of the oracle's files as /oracle."""
+In Pyodide, the repository's tests/ must be mounted as /tests, the folder of the oracle's files as /oracle, and as /part
+a folder with operations.txt, the names of the operations to run."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import json
 import math
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +108,12 @@ def described(folder: Path) -> list[dict[str, Any]]:
     return [each for each in table() if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 
 
-def sweep(folder: Path, backends: Sequence[str]) -> Findings:
+def sweep(folder: Path, backends: Sequence[str], names: Collection[str] | None = None) -> Findings:
+    """Runs the operations with these names; all by default."""
     findings: Findings = {}
     for each in described(folder):
+        if names is not None and each["name"] not in names:
+            continue
         name, path = each["name"], folder / f"{each['name']}.bin"
         if not path.exists():  # without an oracle file, a check of several.py runs
             findings[name] = {backend: check(name, backend) for backend in backends}
@@ -123,7 +127,8 @@ def sweep(folder: Path, backends: Sequence[str]) -> Findings:
 
 
 def here() -> Findings:
-    return sweep(Path("/oracle"), [info.name for info in lw.backends() if info.available])
+    names = Path("/part/operations.txt").read_text().split()
+    return sweep(Path("/oracle"), [info.name for info in lw.backends() if info.available], names)
 
 
 here() if __name__ == "__main__" else None

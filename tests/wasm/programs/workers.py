@@ -103,20 +103,17 @@ def others() -> dict[str, Call]:
     }
 
 
-async def differences(count: int) -> list[str]:
-    """Runs all calls on `count` threads. Returns the names of those that differ, or ran where they should not."""
-    lw.set_num_threads(1)
-    expected = {name: bits(call()) for name, call in {**calls(), **others()}.items()}
+async def differences(count: int, expected: dict[str, bytes]) -> list[str]:
+    """Runs all calls on `count` threads. Returns the names of those that differ, or ran where they should not. Adds the
+    bits of calls that are not yet in `expected`."""
     await start(count)
     wrong = []
-    for name, call in calls().items():
-        ran.clear()
-        if bits(call()) != expected[name] or ran != [True] * (count > 1):
-            wrong.append(f"{name}: {ran}")
-    for name, call in others().items():
-        ran.clear()
-        if bits(call()) != expected[name] or ran:
-            wrong.append(f"{name}: {ran}")
+    for each, runs in ((calls(), [True] * (count > 1)), (others(), [])):
+        for name, call in each.items():
+            ran.clear()
+            found = bits(call())
+            if found != expected.setdefault(name, found) or ran != runs:
+                wrong.append(f"{name}: {ran}")
     return wrong
 
 
@@ -130,8 +127,9 @@ def refusal(call: Callable[[], Any]) -> str:
 
 async def results() -> dict[str, Any]:
     found: dict[str, Any] = {"different": {}}
+    expected: dict[str, bytes] = {}  # by one thread, which is the first count
     for count in (1, 2, 3):
-        found["different"][str(count)] = await differences(count)
+        found["different"][str(count)] = await differences(count, expected)
         found[f"{count} threads"] = lw.get_num_threads()
     found["kept"] = refusal(lambda: lw.set_num_threads(3))
     found["refused"] = refusal(lambda: lw.set_num_threads(2))
