@@ -1,4 +1,5 @@
-"""Tests the whole package on NEON, with its extension and Python code: an ARM wheel in an ARM Python, under qemu."""
+"""Tests the whole package on NEON, with its extension and Python code: an ARM wheel in an ARM Python, under qemu. It is
+given a share of the operations, because test_runner.py runs the oracle's cases of all on the NEON kernels."""
 
 from __future__ import annotations
 
@@ -27,15 +28,16 @@ import support  # noqa: E402
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 _DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
-OPERATIONS = [each["name"] for each in _DESCRIBED]
-PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"]]
+WITHOUT_CASES = {each["name"] for each in _DESCRIBED} - {path.stem for path in ORACLE.glob("*.bin")}
+OPERATIONS = sorted({*support.share((each["name"] for each in _DESCRIBED), 0, 4), *WITHOUT_CASES})
+PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
 BACKENDS = ("neon", "scalar")
 SCRIPT = f"""
 import json, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[1:4]
 import sweep
-print(json.dumps(sweep.sweep(Path(sys.argv[4]), {BACKENDS!r})))
+print(json.dumps(sweep.sweep(Path(sys.argv[4]), {BACKENDS!r}, sys.argv[5:])))
 """
 
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -53,7 +55,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
     folder = tmp_path_factory.mktemp("arm")
     with zipfile.ZipFile(build.wheel(TARGETS["aarch64-linux"])) as wheel:
         wheel.extractall(folder)
-    words = [*python, "-c", SCRIPT, str(folder), str(PROGRAM.parent), str(TESTS), str(ORACLE)]
+    words = [*python, "-c", SCRIPT, str(folder), str(PROGRAM.parent), str(TESTS), str(ORACLE), *OPERATIONS]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr[-4000:]
     found: Findings = json.loads(done.stdout)
@@ -63,7 +65,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
 @pytest.fixture(scope="session")
 def here() -> Findings:
     """What sweep() finds on the scalar backend of this machine, in the same form."""
-    found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
+    found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"], OPERATIONS)
     return found
 
 

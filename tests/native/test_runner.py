@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import oracle_file
 import pytest
+import support
 from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
@@ -57,6 +58,8 @@ def test_this_processor_at_sizes_that_change_paths(runner: Path) -> None:
 
 def test_neon(neon: Report) -> None:
     assert neon.library == "neon"
+    for operation in neon.failed.keys() - set(OWN):
+        support.note(operation, "neon", not neon.failed[operation])
     assert _failures(neon) == []
 
 
