@@ -1,5 +1,5 @@
 """The parts of a WGSL module that follow from a kernel's contract: bindings, loads, stores and parameters. And the
-library of declarations in webgpu/ops and webgpu/math, which are found by name."""
+library of declarations in webgpu/ops and webgpu/math, which are found by name or made from webgpu/functions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from string import Template
 
 from .fields import ContractError
 from .schema import Contract, Kernel, Parameter
@@ -71,13 +72,15 @@ class Library:
     """The declarations of webgpu/math, webgpu/ops and two files of webgpu/kinds by name, and those that are added.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
-    a closing brace.
+    a closing brace. `template NAME(DTYPES): key = expression; ...` stands for the declarations of
+    webgpu/functions/NAME.wgsl, once for each dtype, in which each $key is replaced.
     """
 
     declaration = re.compile(
         r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
     )
     name = re.compile(r"\b(?:lw_\w+|Lw\w+)\b")
+    template = re.compile(r"^template (\w+)\(([\w ]+)\):((?:\s+\w+ = [^;]+;)+)$", re.M)
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -85,7 +88,18 @@ class Library:
         self.paths: dict[str, Path] = {}
         shared = [folder / "kinds" / f"{name}.wgsl" for name in ("layout", "matrix_vectors")]
         for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), *shared]):
-            self.add(path.read_text(), path)
+            text = path.read_text()
+            self.add(text, path)
+            for name, dtypes, keys in self.template.findall(text):
+                for dtype in dtypes.split():
+                    try:
+                        filled = self._filled(name, keys, operation=path.stem, dtype=dtype, value=ITEMS[dtype].value)
+                    except (FileNotFoundError, KeyError) as error:
+                        raise ContractError(
+                            f"{path}: expected dtypes, a template of webgpu/functions and all its $names, "
+                            f"got template {name} without {error.args[-1]}; correct it"
+                        ) from error
+                    self.add(filled, path)
 
     def add(self, text: str, path: Path) -> None:
         """Adds the declarations in a text that is in a file, or made from it."""
@@ -96,6 +110,12 @@ class Library:
                 )
             self.texts[match[1]] = match[0]
             self.paths[match[1]] = path
+
+    def _filled(self, name: str, keys: str, **names: str) -> str:
+        """Returns the template's declarations; a template may use each of `keys` and `names`, and a key, `names`."""
+        text = (self.folder / "functions" / f"{name}.wgsl").read_text()
+        values = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
+        return Template(text).substitute(values, **names)
 
     def require(self, contract: Contract, name: str) -> str:
         """Returns `name` if the operation's file declares it; otherwise raises ContractError."""

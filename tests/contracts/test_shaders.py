@@ -44,6 +44,21 @@ def test_names_are_declared_once(library: Path, path: str, text: str, name: str)
         wgsl.Library(library)
 
 
+def test_templates_declare_functions_of_each_dtype(library: Path) -> None:
+    (library / "functions").mkdir()
+    text = "fn lw_${operation}_$dtype(x: $value) -> $value {\n    return $twice;\n}\n"
+    (library / "functions" / "double.wgsl").write_text(text, encoding="utf-8")
+    operation = library / "ops" / "two.wgsl"
+    operation.write_text("template double(int32 float32): twice = lw_$dtype(x);\n", encoding="utf-8")
+    texts = wgsl.Library(library).texts
+    assert texts["lw_two_int32"] == "fn lw_two_int32(x: i32) -> i32 {\n    return lw_int32(x);\n}"
+    assert texts["lw_two_float32"] == "fn lw_two_float32(x: f32) -> f32 {\n    return lw_float32(x);\n}"
+    for line, missing in (("double(int32): two = x;", "twice"), ("double(int9): twice = x;", "int9")):
+        operation.write_text(f"template {line}\n", encoding="utf-8")
+        with pytest.raises(ContractError, match=f"got template double without {missing}; correct it$"):
+            wgsl.Library(library)
+
+
 def test_functions_return_a_value(library: Path) -> None:
     (library / "math" / "two.wgsl").write_text("fn lw_two(x: f32) {\n    lw_one();\n}\n", encoding="utf-8")
     shaders = wgsl.Library(library)

@@ -38,7 +38,7 @@ FOLDED = {  # a pattern -> an example that it matches, and a description that sa
     ),
 }
 SHORT_CIRCUIT = re.compile(r"&&|\|\|")
-FUNCTIONS = ("webgpu/math/", "webgpu/ops/")  # which chains call
+FUNCTIONS = ("webgpu/functions/", "webgpu/math/", "webgpu/ops/")  # which chains call
 ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why this line is correct
 
 

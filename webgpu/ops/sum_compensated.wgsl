@@ -15,18 +15,4 @@ fn lw_sum_compensated_float32_finish(total: LwPair, count: u32) -> f32 {
     return select(total.high, 0.0, count == 0u);
 }
 
-fn lw_sum_compensated_int32_identity() -> i32 {
-    return 0;
-}
-
-fn lw_sum_compensated_int32_map(x: i32) -> i32 {
-    return x;
-}
-
-fn lw_sum_compensated_int32_combine(a: i32, b: i32) -> i32 {
-    return a + b;
-}
-
-fn lw_sum_compensated_int32_finish(total: i32, count: u32) -> i32 {
-    return total;
-}
+template reduction(int32): identity = 0; map = x; combine = a + b; finish = total;
