@@ -260,31 +260,24 @@ static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t thr
     return gemm_packed(context, g, &small, a, b, NULL);
 }
 
-#include "gemm_grid.h"
-
-static lw_status gemm_run(lw_context *context, const gemm *whole) {
-    gemm g;
-    if (whole->m == 0 || whole->n == 0) {
-        return LW_OK;
-    }
-    if (gemm_is_unpacked(whole, &g)) {
-        return gemm_unpacked(context, &g);
-    }
-    int transpose = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
-    g = transpose ? gemm_transposed(whole) : *whole;
-    PATH_IF(transpose, "gemm: transposed");
-    if (gemm_is_skinny(&g)) {
-        float *scratch = allocate_scratch(context, (size_t)(skinny_scratch_floats(&g) + 16) * sizeof *scratch);
-        if (scratch) {
-            PATH("gemm: skinny");
-            lw_status status = gemm_skinny(context, &g, scratch);
-            release_scratch(context, scratch);
-            return status;
-        }
-    } else if (HAS_THREADS && gemm_is_grid(context, &g)) {
-        return gemm_by_grid(context, &g);
-    }
-    return gemm_on_threads(context, &g, context->threads);
+static lw_status gemm_on_all_threads(lw_context *context, const gemm *g) {
+    return gemm_on_threads(context, g, context->threads);
 }
+
+/* Without scratch memory, packs B, too. */
+static lw_status gemm_skinny(lw_context *context, const gemm *g) {
+    int64_t floats = divide_up(g->m, GEMM_MR) * GEMM_MR * g->k;
+    float *scratch = allocate_scratch(context, (size_t)(floats + 16) * sizeof *scratch);
+    if (!scratch) {
+        return gemm_on_all_threads(context, g);
+    }
+    PATH("gemm: skinny");
+    lw_status status = skinny_multiply(context, g, scratch);
+    release_scratch(context, scratch);
+    return status;
+}
+
+#include "gemm_grid.h"
+#include "gemm_ways.h"
 
 #endif

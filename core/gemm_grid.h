@@ -20,15 +20,6 @@ typedef struct grid {
     int64_t down, across; /* blocks per column and per row of the grid */
 } grid;
 
-/* Returns whether C should be divided into a grid: it has a tile for each thread, and gemm_packed() would be slower.
- * Its barriers cost more with more threads, so the most work per thread grows with their number. */
-static int gemm_is_grid(const lw_context *context, const gemm *g) {
-    double work = gemm_work(g), threads = (double)context->threads;
-    double most = threads * GRID_MAX_WORK * (threads > GRID_MANY_THREADS ? threads : GRID_MANY_THREADS);
-    int pays = threads > 1 && work >= GEMM_SMALL_WORK && work <= most && !g->pack_b;
-    return pays && (double)g->m * (double)g->n >= (double)(GEMM_MR * GEMM_NR) * threads;
-}
-
 /* Returns where block `index` of `blocks` begins. Blocks have whole tiles, except for the last one: tiles of fewer than
  * GEMM_MR rows take up to a fifth longer per row. */
 static int64_t grid_start(int64_t extent, int64_t unit, int64_t index, int64_t blocks) {

@@ -58,15 +58,8 @@ static lw_status skinny_task(lw_context *context, int64_t task, const void *argu
     return LW_OK;
 }
 
-static int gemm_is_skinny(const gemm *g) {
-    return g->m <= SKINNY_MAX_ROWS && g->k > 0 && g->k <= SKINNY_KC * SKINNY_MAX_BLOCKS &&
-           g->b_column == sizeof(float) && !g->pack_b;
-}
-
-static int64_t skinny_scratch_floats(const gemm *g) { return divide_up(g->m, GEMM_MR) * GEMM_MR * g->k; }
-
-/* `scratch` has room for skinny_scratch_floats(g) floats. */
-static lw_status gemm_skinny(lw_context *context, const gemm *g, float *scratch) {
+/* `scratch` has room for the panels of A. */
+static lw_status skinny_multiply(lw_context *context, const gemm *g, float *scratch) {
     for (int64_t i = 0; i < g->m; i += GEMM_MR) {
         gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),
                           g->k);

@@ -205,23 +205,6 @@ static void unpacked_by_dots(const gemm *g) {
     }
 }
 
-/* Returns whether to multiply without packing; if so, *unpacked is the product or its transpose, whichever is
- * faster. */
-static int gemm_is_unpacked(const gemm *whole, gemm *unpacked) {
-    if (whole->pack_b) {
-        return 0;
-    }
-    int has_few_columns = whole->n < whole->m && whole->n <= UNPACKED_MR;
-    PATH_IF(has_few_columns, "unpacked: transposed");
-    *unpacked = has_few_columns ? gemm_transposed(whole) : *whole;
-    int is_small = gemm_work(unpacked) <= UNPACKED_MAX_WORK;
-    if (unpacked->b_column == sizeof(float)) {
-        return is_small || has_few_columns || unpacked->m < UNPACKED_MR;
-    }
-    int has_few_rows = unpacked->m <= UNPACKED_MR || (unpacked->m <= 2 * UNPACKED_MR && unpacked->k >= UNPACKED_KC);
-    return unpacked->b_row == sizeof(float) && unpacked->a_column == sizeof(float) && (is_small || has_few_rows);
-}
-
 static void unpacked_multiply(const gemm *g) {
     if (g->b_column != sizeof(float)) {
         PATH("unpacked by dots");
