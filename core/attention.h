@@ -102,8 +102,7 @@ INLINE vf32 attention_exp(vf32 x) {
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
-        PATH_IF(c->mask, "attention: mask");
-        PATH_IF(!c->mask, "attention: hides keys");
+        PATH_EITHER(c->mask, "attention: mask", "attention: hides keys");
         attention_hide(c, row, scores, key, range, visible);
     }
     vf32 maxima = vf32_set(c->largest[row]), total = vf32_set(0);

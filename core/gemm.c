@@ -99,8 +99,7 @@ static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_
     const char *a = in_place ? g->a + (part->i + i) * g->a_row + part->p * g->a_column
                              : (const char *)(part->a + (i - part->unpacked_rows) * part->depth);
     if (GEMM_COPIES_B && panel) {
-        PATH_IF(GEMM_COPIES_B && in_place, "gemm: copies a panel of B, with A in place");
-        PATH_IF(GEMM_COPIES_B && !in_place, "gemm: copies a panel of B, with A packed");
+        PATH_EITHER(in_place, "gemm: copies a panel of B, with A in place", "gemm: copies a panel of B, with A packed");
         gemm_tile_copying_b(part->depth, a, in_place ? g->a_row : 0, panel, tile, tile_row, mode);
     } else if (in_place) {
         gemm_tile_in_place(columns, part->depth, a, g->a_row, (const char *)b, b_step, tile, tile_row, mode);
@@ -116,8 +115,7 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     int64_t row = part->i + i, column = part->j + j;
     int add = part->p > 0, last = part->p + part->depth == g->k;
     if (rows % GEMM_EDGE_MR == 0 && columns == GEMM_NR && g->c_column == sizeof(float)) {
-        PATH_IF(!add, "gemm: sets a tile of C");
-        PATH_IF(add, "gemm: adds to a tile of C");
+        PATH_EITHER(add, "gemm: adds to a tile of C", "gemm: sets a tile of C");
         PATH_IF(last && (g->bias || g->activate), "gemm: epilogue on a tile of C");
         char *c = g->c + row * g->c_row + column * g->c_column;
         gemm_sum_tile(part, i, rows, columns, b, panel, c, g->c_row, add ? GEMM_ADD_PREFETCH : GEMM_SET);
@@ -126,8 +124,7 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
         }
         return;
     }
-    PATH_IF(!add, "gemm: copies a tile to C");
-    PATH_IF(add, "gemm: copies a tile that it adds to C");
+    PATH_EITHER(add, "gemm: copies a tile that it adds to C", "gemm: copies a tile to C");
     float tile[GEMM_MR * GEMM_NR];
     int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_NR;
     gemm_sum_tile(part, i, rows, columns, b, panel, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
@@ -246,8 +243,7 @@ static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t thr
     gemm_plan plan = gemm_make_plan(context, g, threads);
     float *scratch = allocate_scratch(context, (size_t)(plan.a_size + plan.b_size + 16) * sizeof *scratch);
     if (scratch) {
-        PATH_IF(plan.shares_b, "gemm: packed, tasks share B");
-        PATH_IF(!plan.shares_b, "gemm: packed, each task packs B");
+        PATH_EITHER(plan.shares_b, "gemm: packed, tasks share B", "gemm: packed, each task packs B");
         float *panels = scratch + plan.a_size;
         lw_status status = gemm_packed(context, g, &plan.sizes, scratch, plan.shares_b ? panels : NULL,
                                        GEMM_HAS_LONG_PANELS && !plan.shares_b && plan.b_size > 0 ? panels : NULL);

@@ -176,8 +176,7 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
         PATH_IF(2 * GEMM_EDGE_MR < GEMM_MR && vectors > 1, "gemm_edge_tile: 2 * EDGE_MR rows of all vectors");
         gemm_panel_tile(2 * GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     } else {
-        PATH_IF(vectors == 1, "gemm_edge_tile: MR rows of one vector");
-        PATH_IF(vectors > 1, "gemm_edge_tile: MR rows of all vectors");
+        PATH_EITHER(vectors == 1, "gemm_edge_tile: MR rows of one vector", "gemm_edge_tile: MR rows of all vectors");
         gemm_panel_tile(GEMM_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     }
 }
@@ -225,8 +224,8 @@ INLINE void gemm_copying_tile(int a_in_place, int b_in_place, int64_t depth, con
 /* The same; A is a panel if a_row is 0, or else rows in place. */
 RARE void gemm_tile_copying_b(int64_t depth, const char *a, int64_t a_row, const gemm_panel *b, char *tile,
                               int64_t tile_row, gemm_store_mode mode) {
-    PATH_IF(GEMM_COPIES_B && b->rows, "gemm: copies a panel of B from rows that are found");
-    PATH_IF(GEMM_COPIES_B && !b->rows, "gemm: copies a panel of B from equally spaced rows");
+    PATH_EITHER(b->rows, "gemm: copies a panel of B from rows that are found",
+                "gemm: copies a panel of B from equally spaced rows");
     if (a_row && b->rows) {
         gemm_copying_tile(1, 1, depth, a, a_row, b, tile, tile_row, mode);
     } else if (a_row) {

@@ -264,8 +264,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
             PATH_IF(row > first, "pool: another block of rows");
             PATH_IF(columns == 1, "pool: one result per row");
             int in_place = s->out_is_contiguous && steps == w->out_size[1];
-            PATH_IF(in_place, "pool: result in place");
-            PATH_IF(!in_place, "pool: result copied");
+            PATH_EITHER(in_place, "pool: result in place", "pool: result copied");
             float *to = in_place ? (float *)s->out + row * steps : results;
             for (int64_t q = 0; q < w->kernel_size[1]; q += s->window) {
                 int64_t window = min_int64(w->kernel_size[1] - q, s->window);

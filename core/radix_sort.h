@@ -44,8 +44,7 @@ static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *
 /* Runs a pass in order: each block begins after the previous one has ended. */
 static lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument) {
     lw_status status = LW_OK;
-    PATH_IF(count <= SORT_BLOCK, "sort: pass of one block");
-    PATH_IF(count > SORT_BLOCK, "sort: pass of several blocks");
+    PATH_EITHER(count <= SORT_BLOCK, "sort: pass of one block", "sort: pass of several blocks");
     for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {
         sort_pass pass = {block, argument, begin, min_int64(begin + SORT_BLOCK, count)};
         status =

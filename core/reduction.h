@@ -172,8 +172,7 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
 /* Reduces one block of each output of a group. The elements that one output is computed from form a column. The columns
  * of the outputs are adjacent, in the inputs themselves or in a transposed copy. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
-    PATH_IF(r->transposed, "reduction: transposed group");
-    PATH_IF(!r->transposed, "reduction: adjacent columns");
+    PATH_EITHER(r->transposed, "reduction: transposed group", "reduction: adjacent columns");
     PATH_IF(block > 0, "reduction: another block of columns");
     if (r->transposed) {
         reduction_transpose(r, g, results);
@@ -213,8 +212,7 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
             reduction_packed(r, g, start + done, n, part + blocks++);
         }
     }
-    PATH_IF(blocks == 1, "reduction: chunk of one block");
-    PATH_IF(blocks > 1, "reduction: chunk of several blocks");
+    PATH_EITHER(blocks == 1, "reduction: chunk of one block", "reduction: chunk of several blocks");
     PATH_IF(blocks > 1 && (blocks & (blocks - 1)), "reduction: blocks not a power of two");
     for (int64_t n = 1; n < blocks; n *= 2) {
         for (int64_t b = 0; b + n < blocks; b += 2 * n) {

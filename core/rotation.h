@@ -68,8 +68,7 @@ INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vf32 *a, vf32 *b
 /* Rotates `count` pairs in place. The elements of a pair are at the same index of `first` and `second`, or adjacent in
  * `first`. The buffers have room for whole vectors. */
 static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, float *first, float *second) {
-    PATH_IF(adjacent, "rotation: adjacent pairs");
-    PATH_IF(!adjacent, "rotation: split pairs");
+    PATH_EITHER(adjacent, "rotation: adjacent pairs", "rotation: split pairs");
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vf32 a, b;
         if (adjacent) {

@@ -65,8 +65,7 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
     }
     for (int64_t i = 0; i < p->count; i += SEARCH_ELEMENTS) {
         int64_t count = min_int64(p->count - i, SEARCH_ELEMENTS);
-        PATH_IF(count == SEARCH_ELEMENTS, "search: all elements of a group");
-        PATH_IF(count < SEARCH_ELEMENTS, "search: some elements of a group");
+        PATH_EITHER(count == SEARCH_ELEMENTS, "search: all elements of a group", "search: some elements of a group");
         copy_strided((char *)elements, sizeof *elements, p->data[1] + i * p->step[1], p->step[1], count,
                      sizeof *elements);
         search_positions(p->data[0], parameters, elements, key);

@@ -389,8 +389,7 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *
             return status;
         }
     }
-    PATH_IF(needs_positions, "sort: pairs");
-    PATH_IF(!needs_positions, "sort: values");
+    PATH_EITHER(needs_positions, "sort: pairs", "sort: values");
     return needs_positions ? sort_pairs(context, s, scratch, scratch + items) : LW_OK;
 }
 

@@ -18,8 +18,7 @@
 /* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below
  * 2^52; scaled up, below 2^50. So the sum of 4096 squares is finite unless an element is infinite or NaN. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
-    PATH_IF(sum < 1, "norm_l2: scaled up");
-    PATH_IF(!(sum < 1), "norm_l2: scaled down");
+    PATH_EITHER(sum < 1, "norm_l2: scaled up", "norm_l2: scaled down");
     float factor = sum < 1 ? NORM_L2_SCALE_UP : NORM_L2_SCALE_DOWN, scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
     return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
