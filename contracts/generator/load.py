@@ -93,7 +93,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
             f"expected the operation to match the file name, got {operation!r}; rename the file to {operation}.yaml"
         )
     kind = kinds[fields.choice("kind", tuple(kinds))]
-    inputs = tuple(_input(name, each) for name, each in fields.sections("inputs"))
+    inputs = tuple(_input(name, each) for name, each in fields.sections("inputs")) or _default_inputs(kind)
     parameters = tuple(_parameter(name, each) for name, each in fields.sections("parameters"))
     moves, dtypes = _dtypes(fields, kind)
     variants = _variants(fields, operation, parameters)
@@ -116,7 +116,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         moves=moves,
         complexity=fields.choice("complexity", COMPLEXITIES),
         flops=int(fields.number("flops", default=0)),
-        reproducible=fields.flag("reproducible"),
+        # Without a tolerance, results are the reference rounded once, so their bits are the same everywhere.
+        reproducible=fields.flag("reproducible", **({} if "tolerance" in fields else {"default": True})),
         reference=_by_dtype(fields, "reference", computed),
         domain=_domain(fields, inputs, computed),
         cases=tuple(_case(each, inputs, parameters) for each in fields.rows("cases")),
@@ -145,6 +146,12 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     fields.finish()
     _check(fields, contract)
     return contract
+
+
+def _default_inputs(kind: Kind) -> tuple[Input, ...]:
+    if kind.name in ("creation", "composed"):
+        return ()
+    return (Input("x", "any shape", dtype=None, optional=False, default=None, sequence=False, ndim=None),)
 
 
 def _input(name: str, fields: Fields) -> Input:
