@@ -60,6 +60,10 @@ class Fields:
     def __contains__(self, key: str) -> bool:
         return key in self._raw
 
+    def peek(self, key: str) -> Any:
+        """Returns the value of a field, None if there is none, without reading it."""
+        return self._raw.get(key)
+
     def error(self, message: str) -> ContractError:
         return ContractError(f"{self.where}: {self.entry + ': ' if self.entry else ''}{message}")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import accuracy
-from .fields import NAME, ContractError, Fields, read_yaml
+from . import accuracy, arguments
+from .fields import ABSENT, NAME, ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
     BENCH_FIELDS,
@@ -18,13 +16,11 @@ from .schema import (
     FAMILIES,
     FLOATS,
     INTEGERS,
-    PARAMETER_TYPES,
     SUPPORT,
     Contract,
     Input,
     Kind,
     Law,
-    Limits,
     Parameter,
     Range,
     Shapes,
@@ -93,8 +89,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
             f"expected the operation to match the file name, got {operation!r}; rename the file to {operation}.yaml"
         )
     kind = kinds[fields.choice("kind", tuple(kinds))]
-    inputs = tuple(_input(name, each) for name, each in fields.sections("inputs")) or _default_inputs(kind)
-    parameters = tuple(_parameter(name, each) for name, each in fields.sections("parameters"))
+    inputs = arguments.inputs(fields, kind)
+    parameters = tuple(arguments.parameter(name, each) for name, each in fields.sections("parameters"))
     moves, dtypes = _dtypes(fields, kind)
     variants = _variants(fields, operation, parameters)
     if variants and kind.name != "elementwise":
@@ -114,7 +110,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         variants=variants,
         dtypes=dtypes,
         moves=moves,
-        complexity=fields.choice("complexity", COMPLEXITIES),
+        complexity=fields.choice("complexity", COMPLEXITIES, default=_only(kind.nanoseconds)),
         flops=int(fields.number("flops", default=0)),
         # Without a tolerance, results are the reference rounded once, so their bits are the same everywhere.
         reproducible=fields.flag("reproducible", **({} if "tolerance" in fields else {"default": True})),
@@ -148,74 +144,9 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     return contract
 
 
-def _default_inputs(kind: Kind) -> tuple[Input, ...]:
-    if kind.name in ("creation", "composed"):
-        return ()
-    return (Input("x", "any shape", dtype=None, optional=False, default=None, sequence=False, ndim=None),)
-
-
-def _input(name: str, fields: Fields) -> Input:
-    result = Input(
-        name=name,
-        doc=fields.text("doc"),
-        dtype=fields.choice("dtype", DTYPES) if "dtype" in fields else None,
-        optional=fields.flag("optional", default=False),
-        default=fields.choice("default", ("lowest", "highest"), default=None),
-        sequence=fields.flag("sequence", default=False),
-        ndim=int(fields.number("ndim")) if "ndim" in fields else None,
-    )
-    if result.default and not result.optional:
-        raise fields.error("expected optional: true, because the input has a default; add it")
-    fields.finish()
-    return result
-
-
-def _parameter(name: str, fields: Fields) -> Parameter:
-    kind = fields.choice("type", PARAMETER_TYPES)
-    choices = fields.names("choices")
-    required = "default" not in fields
-    default = None if required else fields.value("default")
-    if kind == "choice" and not choices:
-        raise fields.error("expected choices with type: choice, got none; add choices: [name, ...]")
-    if choices and kind != "choice":
-        raise fields.error(f"expected choices only with type: choice, got type: {kind}; remove the choices")
-    if choices and not required and default not in choices:
-        raise fields.error(f"expected the default to be one of {', '.join(choices)}, got {default!r}")
-    expected = {"float": (int, float), "int": (int,), "bool": (bool,), "keepdims": (bool,), "pair": (int,)}.get(kind)
-    if expected and default is not None and (not isinstance(default, expected) or
-                                             (isinstance(default, bool) and bool not in expected)):  # fmt: skip
-        raise fields.error(f"expected a default of type {kind}, got {default!r}")
-    result = Parameter(
-        name=name,
-        type=kind,
-        doc=fields.text("doc"),
-        required=required,
-        default=float(default) if kind == "float" and isinstance(default, (int, float)) else default,
-        positional=fields.flag("positional", default=False),
-        optional=fields.flag("optional", default=False),
-        host=fields.flag("host", default=False),
-        choices=choices,
-        limits=_limits(fields, kind),
-    )
-    if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
-        raise fields.error(f"expected the default to be {result.limits.says or 'finite'}, got {default!r}")
-    fields.finish()
-    return result
-
-
-def _limits(fields: Fields, kind: str) -> Limits | None:
-    """Returns a parameter's limits: the lower one from `at_least` or `above`, the upper one from `at_most`."""
-    bounds = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
-    if kind not in ("float", "int"):
-        if bounds:
-            raise fields.error(f"expected {next(iter(bounds))} only with type: float or int, got type: {kind}")
-        return None
-    if "at_least" in bounds and "above" in bounds:
-        raise fields.error("expected one lower limit, got at_least and above; remove one")
-    largest = sys.float_info.max if kind == "float" else math.inf
-    low = math.nextafter(bounds["above"], math.inf) if "above" in bounds else bounds.get("at_least", -largest)
-    words = " and ".join(f"{name.replace('_', ' ')} {number:.17g}" for name, number in bounds.items())
-    return Limits(low, bounds.get("at_most", largest), words)
+def _only(names: Collection[str]) -> Any:
+    """Returns the one name, as the default of a field; the field is required if there are several or none."""
+    return next(iter(names)) if len(names) == 1 else ABSENT
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:

@@ -19,6 +19,8 @@ INVALID = [
     ("complexity: low", "complexty: low", "expected field complexity, got none; add it"),
     ("complexity: low", "complexity: low\ncolor: red", "got 'color'; remove it"),
     ("complexity: low", "complexity: low\ncomplexity: low", "expected each key once, got 'complexity' again"),
+    ('inputs:\n  x: {doc: "any shape"}\n', "inputs: x\n", "expected inputs to be a list of lower-case names, got 'x'"),
+    ("reproducible: true", "tolerance: {ulp: 1}", "expected field reproducible, got none; add it"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
     ("{float32: float32}", "{float31: float32}", "dtypes: expected one of bool, int32"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
@@ -201,3 +203,14 @@ def test_every_public_operation_has_a_source_and_laws():
         if not contract.internal:
             assert contract.source, contract.operation
             assert len(contract.laws) >= 2, contract.operation
+
+
+@pytest.mark.parametrize(
+    "text", ["reproducible: true\n", 'inputs:\n  x: {doc: "any shape"}\n', '  x: {doc: "any shape"}\n']
+)
+def test_what_follows_from_the_rest_can_be_left_out(folder, text):
+    path = folder / "slant.yaml"
+    contract, whole = path.read_text(encoding="utf-8"), load_contracts(folder)
+    assert text in contract
+    path.write_text(contract.replace(text, "").replace("inputs:\npara", "inputs: [x]\npara"), encoding="utf-8")
+    assert load_contracts(folder) == whole
