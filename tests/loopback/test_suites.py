@@ -1,5 +1,5 @@
-"""Runs tests of other stages on the device loopback. Those of the sweep name the backend that it stands for; for the
-others it is the default backend, so that every tensor is on the device."""
+"""Runs tests of other stages on the device loopback, if what they test differs on a device. Those of the sweep name the
+backend that it stands for; for the others it is the default backend, so that every tensor is on the device."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "build" / "loopback"  # built by conftest.py
 LINES = 60  # of the output to show if a test fails
 
+# The sweep's tests of calls: their layouts, indices, dtypes and out. The others test the kernels' numbers, and loopback
+# has those of the CPU.
+CALLS = [f"tests/sweep/test_{name}.py" for name in ("dtypes", "indices", "operations", "out")]
+# Tests of what has no tensors on a device: the command line, and how libraries are found.
+WITHOUT_TENSORS = [f"--ignore=tests/package/test_{name}.py" for name in ("bench", "cli", "discovery", "libraries")]
 # A folder of tests -> LANEWISE_LOOPBACK, which of its tests to run, and a number that more than so many must pass.
 SUITES = {
-    "sweep": ("1", ("-k", "wgpu"), 2080),
-    "extension": ("default", ("-m", "not host"), 1150),
-    "package": ("default", ("-m", "not host"), 2010),
+    "sweep": ("1", (*CALLS, "-k", "wgpu"), 1300),
+    "extension": ("default", ("tests/extension", "-m", "not host"), 1150),
+    "package": ("default", ("tests/package", *WITHOUT_TENSORS, "-m", "not host"), 1900),
 }
 
 
@@ -34,7 +39,7 @@ def test_suites(suite: str) -> None:
         "PYTHONPATH": str(PACKAGE),
         "PYTHONSAFEPATH": "1",  # or else Python would import lanewise/ from the checkout
     }
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", f"tests/{suite}", *chosen]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *chosen]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1200
     )
