@@ -7,8 +7,10 @@ import errno
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -289,7 +291,14 @@ def test_serving_needs_a_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         serve.main()
 
 
-def test_a_virtual_environment_is_kept_until_its_requirements_change(tmp_path: Path) -> None:
+def test_a_virtual_environment_is_kept_until_its_requirements_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    venv.create(made, with_pip=True)  # once, because it takes long; the others are copies
+    monkeypatch.setattr(
+        virtual_environment.venv, "create", lambda folder, *, with_pip: shutil.copytree(made, folder, symlinks=True)
+    )
     folder, requirements = tmp_path / "environment", tmp_path / "requirements.txt"
     requirements.write_text("# none\n")
     python = virtual_environment.create(folder, requirements)
