@@ -67,18 +67,14 @@ def test_pip_installs_from_the_site(visit: Visit) -> None:
     assert any("/lanewise-" in path and path.endswith(".whl") for path in wheels)
 
 
-def test_pip_refuses_what_the_site_lacks(visit: Visit) -> None:
+def test_a_notebook_with_an_error_fails(visit: Visit) -> None:
+    """Also one that asks for a package that the site lacks."""
     lab.open_lab(visit)
     with pytest.raises(lab.NotebookError, match=r"cell 0 raised \S*PiplitePyPIDisabled: .*PyPI fallback is disabled"):
         lab.run_cells(visit, "absent.ipynb", ["%pip install no-such-package-for-lanewise", "1 / 1"])
-    visit.errors.clear()  # the kernel also writes the exception to the console
-
-
-def test_a_notebook_with_an_error_fails(visit: Visit) -> None:
-    lab.open_lab(visit)
     with pytest.raises(lab.NotebookError, match="cell 1 raised ZeroDivisionError"):
         lab.run_cells(visit, "error.ipynb", ["1 + 1", "1 / 0", "2 + 2"])
-    visit.errors.clear()
+    visit.errors.clear()  # the kernel also writes the exceptions to the console
 
 
 def test_isolation_sends_two_headers(site: Path) -> None:
