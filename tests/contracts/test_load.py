@@ -22,11 +22,9 @@ INVALID = [
     ('inputs:\n  x: {doc: "any shape"}\n', "inputs: x\n", "expected inputs to be a list of lower-case names, got 'x'"),
     ("reproducible: true", "tolerance: {ulp: 1}", "expected field reproducible, got none; add it"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
-    ("{float32: float32}", "{float31: float32}", "dtypes: expected one of bool, int32"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
     ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
     ("default: 0.01", "default: true", "slope: expected a default of type float, got True"),
-    ("default: 0.01", "default: 0.01, at_least: 1", "slope: expected the default to be at least 1, got"),
     ("default: 0.01", "default: 0.01, at_least: 0, above: 0", "expected one lower limit, got at_least and above"),
     (
         "type: float, default: 0.01",
@@ -37,7 +35,6 @@ INVALID = [
     ("default: 0.01", "default: 0.01, choices: [a]", "expected choices only with type: choice, got type: float"),
     ("  slope:", "  x:", "expected distinct names of inputs and parameters"),
     ("  x: {doc", "  out: {doc", "expected inputs and parameters not named out, device"),
-    ("low: -100", "low: 200", "domain of 'x': expected low < high, got 200 and 100"),
     ("{x: {low", "{y: {low", "expected domain to name inputs, got 'y'"),
     ("{x: .nan, out: .nan}", "{x: .nan}", "special: row 1: expected field out, got none"),
     ("{x: .nan, out: .nan}", "{x: 1e3, out: .nan}", "special: row 1: expected a number, got '1e3'; YAML requires"),
@@ -88,8 +85,6 @@ INVALID = [
         ("complexity: low", f"complexity: low\n{fields}", message)
         for fields, message in (
             ("measured: {all: {ulp: 1, at: 2.0}}", "expected no `measured` beside a tolerance of 0, got one"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 1, at: 2.0}}", "1.5 times 1, the largest ulp measured, got 2"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2.5, at: 2.0}}", "2.5, the largest ulp measured, got 2"),
             ("tolerance: {ulp: 2}\nmeasured: {all: {relative: 2, at: 2.0}}", "ulp in both tolerance and measured or"),
             (
                 "tolerance: {ulp: 2}\nmeasured: {fma: {ulp: 2, at: 2.0}}",
