@@ -16,10 +16,11 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))  # `generator` is not an installed package
 
-from generator import extension, kernels, metadata, sources, stubs, table, wgsl  # noqa: E402
+from generator import extension, kernels, metadata, sources, stubs, table  # noqa: E402
 from generator.fields import ContractError  # noqa: E402
 from generator.load import load_contracts  # noqa: E402
 from generator.schema import Contract  # noqa: E402
+from generator.shaders import wgsl  # noqa: E402
 
 
 def files(contracts: tuple[Contract, ...]) -> dict[str, str]:

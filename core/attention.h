@@ -17,7 +17,7 @@
  * see attention_recompute_row. */
 #pragma once
 
-#include "gemm.c"
+#include "gemm/gemm.c"
 #include "math/exp.h"
 
 enum {

@@ -15,7 +15,7 @@
  * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
 
-#include "gemm.c"
+#include "gemm/gemm.c"
 #include "window.h"
 
 enum {

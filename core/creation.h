@@ -4,8 +4,8 @@
  * lw_<op>_<dtype> that calls it; the generated kernels.c includes that header and lists the kernel in its table. */
 #pragma once
 
-#include "spans.h"
-#include "strided.h"
+#include "layout/spans.h"
+#include "layout/strided.h"
 
 #define CREATION(op, dtype)                                                                                \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \

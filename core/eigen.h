@@ -11,9 +11,9 @@
  * everywhere. */
 #pragma once
 
-#include "layout_iterator.h"
+#include "layout/layout_iterator.h"
+#include "layout/strided.h"
 #include "simd/simd.h"
-#include "strided.h"
 
 enum {
     EIGEN_GROUP = 16,      /* partial sums per dot product */

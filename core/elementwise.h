@@ -7,9 +7,9 @@
  * the same strides: no element is read after it is written. */
 #pragma once
 
-#include "layout_iterator.h"
-#include "stream.h"
-#include "strided.h"
+#include "layout/layout_iterator.h"
+#include "layout/stream.h"
+#include "layout/strided.h"
 
 enum {
     CHUNK = 512, /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */

@@ -9,8 +9,8 @@
  * lists the kernels in the table. */
 #pragma once
 
-#include "spans.h"
-#include "strided.h"
+#include "layout/spans.h"
+#include "layout/strided.h"
 
 INLINE int32_t gather_index(const char *p) {
     int32_t index;

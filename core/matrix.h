@@ -2,7 +2,7 @@
  * kernels.c includes them and lists the kernels in the table. */
 #pragma once
 
-#include "gemm.c"
+#include "gemm/gemm.c"
 
 typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
 

@@ -1,7 +1,7 @@
 /* Counts how often an algorithm takes each of its paths, for tests. PATH marks a point where a size, a stride or the
  * caller's lw_context decides which code runs; PATH_IF marks a decision of which one outcome has a name, PATH_EITHER
  * one of which both have. With -DLW_COUNT_PATHS every name is a counter in the section lw_paths, where
- * tests/native/runner.c finds all of them without a list of names. Otherwise a mark compiles to nothing.
+ * tests/native/programs/runner.c finds all of them without a list of names. Otherwise a mark compiles to nothing.
  *
  * A mark that cannot be reached on some instruction set must be behind a condition that is constant and false there, so
  * that it is not compiled. */

@@ -6,9 +6,9 @@
  * digits. */
 #pragma once
 
-#include "layout_iterator.h"
+#include "layout/layout_iterator.h"
+#include "layout/strided.h"
 #include "math/double.h"
-#include "strided.h"
 
 enum {
     ROTATION_PAIRS = 64,   /* pairs processed at once */

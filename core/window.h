@@ -8,8 +8,8 @@
  * run, and the mask hides the padding in it. */
 #pragma once
 
-#include "layout_iterator.h"
-#include "strided.h"
+#include "layout/layout_iterator.h"
+#include "layout/strided.h"
 
 enum { WINDOW_STRIP = 64 };
 

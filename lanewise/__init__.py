@@ -25,23 +25,39 @@ except ImportError as error:
         else f"lanewise: cannot load its compiled extension ({error}); reinstall lanewise, or in a checkout run "
         "python native/build.py"
     ) from None
-from lanewise import creation as _creation
 from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
 from lanewise import errors as _errors
-from lanewise import indexing as _indexing
-from lanewise import memory as _memory
 from lanewise import methods as _methods
-from lanewise import offload as _offload
-from lanewise import selection as _selection
 from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
 from lanewise._ext import Tensor
 from lanewise._version import __version__
-from lanewise.backend import Backend
-from lanewise.calibration import Calibration
-from lanewise.creation import empty, empty_like, from_dlpack, full_like, ones_like, zeros_like
-from lanewise.devices import DeviceInfo
-from lanewise.discovery import BackendInfo, backends, best_available_backend, print_backend_summary
+from lanewise.backends import memory as _memory
+from lanewise.backends import selection as _selection
+from lanewise.backends.backend import Backend
+from lanewise.backends.devices import DeviceInfo
+from lanewise.backends.discovery import BackendInfo, backends, best_available_backend, print_backend_summary
+from lanewise.backends.memory import (
+    MemoryEstimate,
+    empty_cache,
+    estimate_inference_memory,
+    init_backend_with_memory_check,
+    memory_stats,
+    reset_peak_memory_stats,
+    set_cache_limit,
+)
+from lanewise.backends.selection import (
+    init_backend,
+    reset,
+    set_backend_priority,
+    strict_backends,
+    synchronize,
+    use_backend,
+)
+from lanewise.backends.threads import get_num_threads, init_threads, set_num_threads
+from lanewise.costs import offload as _offload
+from lanewise.costs.calibration import Calibration
+from lanewise.costs.tuning import calibrate, get_calibration, reset_calibration
 from lanewise.dtypes import DType, bool, float16, float32, float64, int32, int64
 from lanewise.errors import (
     ArgumentError,
@@ -59,20 +75,11 @@ from lanewise.errors import (
     ReadOnlyError,
     ShapeError,
 )
-from lanewise.memory import (
-    MemoryEstimate,
-    empty_cache,
-    estimate_inference_memory,
-    init_backend_with_memory_check,
-    memory_stats,
-    reset_peak_memory_stats,
-    set_cache_limit,
-)
+from lanewise.functions import creation as _creation
+from lanewise.functions import indexing as _indexing
+from lanewise.functions.creation import empty, empty_like, from_dlpack, full_like, ones_like, zeros_like
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
-from lanewise.selection import init_backend, reset, set_backend_priority, strict_backends, synchronize, use_backend
-from lanewise.threads import get_num_threads, init_threads, set_num_threads
-from lanewise.tuning import calibrate, get_calibration, reset_calibration
 from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
 
 __all__ = [

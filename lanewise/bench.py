@@ -16,10 +16,10 @@ from math import inf, isqrt
 from typing import Any, NamedTuple
 
 import lanewise as lw
-from lanewise import selection
+from lanewise.backends import selection
+from lanewise.backends.hardware import cpu_name
+from lanewise.costs.timing import Contestant, Timing, duration, limit_blas_threads, measure, threads
 from lanewise.errors import ArgumentError, LanewiseError, named
-from lanewise.hardware import cpu_name
-from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, measure, threads
 
 __all__ = ["main"]
 

@@ -19,10 +19,10 @@ import functools
 import re
 from typing import Any
 
-from lanewise.backend import CPU_BACKENDS, Backend
+from lanewise.backends.backend import CPU_BACKENDS, Backend
+from lanewise.backends.libraries import DIRECTORY, checked_path
+from lanewise.backends.registry import CpuLibrary
 from lanewise.errors import BackendUnavailableError, LibraryError, named
-from lanewise.libraries import DIRECTORY, checked_path
-from lanewise.registry import CpuLibrary
 
 try:
     from cffi import FFI

@@ -68,7 +68,7 @@ def info(arguments: Sequence[str]) -> int:
         import json
 
         import lanewise
-        from lanewise import selection
+        from lanewise.backends import selection
 
         backends = [
             info._asdict() | {"devices": [device._asdict() for device in info.devices]} for info in lanewise.backends()
@@ -85,7 +85,8 @@ def info(arguments: Sequence[str]) -> int:
         return 0
     import platform
 
-    from lanewise import _version, discovery, registry, selection
+    from lanewise import _version
+    from lanewise.backends import discovery, registry, selection
 
     print(f"lanewise {_version.__version__}, Python {platform.python_version()} on {platform.machine()}")
     features = ", ".join(registry.cpu_features()) or "none of the vector instructions that Lanewise uses"
@@ -130,8 +131,9 @@ def calibrate(arguments: Sequence[str]) -> int:
     import warnings
 
     import lanewise
-    from lanewise import offload, selection
-    from lanewise.calibration import NAME, THREAD_COSTS, folder
+    from lanewise.backends import selection
+    from lanewise.costs import offload
+    from lanewise.costs.calibration import NAME, THREAD_COSTS, folder
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",

@@ -13,11 +13,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from lanewise import _ext, creation, dtypes, operations
+from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.arguments import refuse_split_shape
 from lanewise.dtypes import float64, int64
 from lanewise.errors import ArgumentTypeError, LanewiseError, describe
+from lanewise.functions import creation, operations
+from lanewise.functions.arguments import refuse_split_shape
 
 __all__ = ["compare", "dispatch", "refuse_keyword", "several"]
 
@@ -39,14 +40,14 @@ def _python(operation: str) -> Callable[..., Any] | None:
     """Returns the function that implements an operation in Python, or None."""
     for module, names in _PYTHON.items():
         if operation in names:
-            function: Callable[..., Any] = getattr(import_module(f"lanewise.{module}"), operation)
+            function: Callable[..., Any] = getattr(import_module(f"lanewise.functions.{module}"), operation)
             return function
     return None
 
 
 def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     """Returns a named tuple with the results of an operation that has several. The extension calls this."""
-    from lanewise import results
+    from lanewise.functions import results
 
     result: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
     return result

@@ -10,9 +10,10 @@ import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from lanewise import _ext, placement, printing, selection
+from lanewise import _ext, printing
 from lanewise._ext import Tensor
-from lanewise.backend import Backend, backend_of
+from lanewise.backends import placement, selection
+from lanewise.backends.backend import Backend, backend_of
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError, BackendUnavailableError, LanewiseError, describe, named
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lanewise import dtypes, registry
-from lanewise.backend import GPU_BACKENDS, place_of
+from lanewise import dtypes
+from lanewise.backends import registry
+from lanewise.backends.backend import GPU_BACKENDS, place_of
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError, describe, named
 from lanewise.typeinfo import isdtype

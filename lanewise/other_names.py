@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lanewise import operations
 from lanewise.errors import ArgumentTypeError
+from lanewise.functions import operations
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 

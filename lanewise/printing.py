@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.arguments import to_int
 from lanewise.errors import ArgumentTypeError, LanewiseError, named
+from lanewise.functions.arguments import to_int
 from lanewise.numerals import formatter, scalar
 
 __all__ = [

@@ -1,7 +1,7 @@
 """Queries about dtypes: limits, kinds, and promotion.
 
 For users, and for operations written in Python. The extension has its own implementation of promotion
-(native/extension/operand.h); tests/package checks that the two agree.
+(native/extension/plan/operand.h); tests/package checks that the two agree.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def wheel(target: Target) -> Path:
 
 def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
     source = GENERATED / "kernels.c"
-    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # kernels.c also includes core/gemm.c
+    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # kernels.c also includes core/gemm/gemm.c
     check = None if using.sanitizer else binaries.check_kernels  # sanitized libraries call the sanitizer's runtime
     return [
         steps.Step(
@@ -151,12 +151,9 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
 
 def sources(target: Target) -> list[Path]:
     """Returns the C files of the extension."""
-    extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    native = ["addresses.c", "clock.c", "cpu.c", "dynamic.c", "memory.c", "scratch.c", "strides.c"]
-    if target.binary_format != "wasm":  # WebAssembly has no threads
-        native += ["cores.c", "job.c", "start_thread.c", "threads.c"]
-    generated = ["lanewise_operations.c", "lanewise_shaders.c"]
-    return [*extension, *(ROOT / "native" / name for name in native), *(GENERATED / name for name in generated)]
+    folders = ["extension", "memory", "system"] + (["pool"] if target.binary_format != "wasm" else [])  # no threads
+    native = [path for folder in folders for path in sorted((ROOT / "native" / folder).rglob("*.c"))]
+    return [*native, *(GENERATED / name for name in ("lanewise_operations.c", "lanewise_shaders.c"))]
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
@@ -207,8 +204,8 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library or reads the shaders, and for
-    each library that was not built, the reason."""
+    """Returns the manifest: what lanewise/backends/libraries.py checks before it opens a library or reads the shaders,
+    and for each library that was not built, the reason."""
     rows = {isa.name: (libraries[isa.name], isa.cpu_features, isa.base) for isa in target.isas if isa.name in libraries}
     rows["wgpu"] = (GENERATED / "lanewise" / "_lib" / "shaders.wgsl", (), "")
     entries = {}

@@ -29,9 +29,9 @@ NOT_IN_BROWSERS = (
     "lanewise/demo/NOTICE",
     "lanewise/demo/torch_peer.py",
     "lanewise/py.typed",
-    "lanewise/thread_cost.py",
+    "lanewise/costs/thread_cost.py",
     "lanewise/webgpu/desktop.py",
-    "lanewise/windows.py",
+    "lanewise/backends/windows.py",
 )
 
 

@@ -122,7 +122,8 @@ TARGETS = {
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
         # Compiled for size, because every web page downloads it; core/ unrolls critical loops itself. Libraries end in
-        # .wasm, because Pyodide opens every .so when it installs a wheel, before lanewise/wasm.py can probe the engine.
+        # .wasm, because Pyodide opens every .so when it installs a wheel, before lanewise/backends/wasm.py can probe
+        # the engine.
         Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )
 }

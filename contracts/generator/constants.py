@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 CORE = Path(__file__).resolve().parents[2] / "core"
+FOLDERS = (".", "gemm", "layout", "reduce", "sort")  # those of core/ with constants of algorithms
 ISAS = ("scalar", "sse2", "avx", "avx2", "avx512", "neon", "simd128", "relaxed_simd")
 
 
@@ -32,7 +33,7 @@ def of(isa: str) -> dict[str, int]:
         header += (CORE / included).read_text(encoding="utf-8")
     found = {name: int(value) for name, value in re.findall(r"^#define (VF32_LANES|SIMD_\w+) (\d+)\b", header, re.M)}
     found |= {"SIMD_PARTIAL": found.get("SIMD_PARTIAL", 1), f"LW_ISA_{isa.upper()}": 1}
-    headers = [path.read_text(encoding="utf-8") for path in sorted(CORE.glob("*.h"))]
+    headers = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in sorted((CORE / folder).glob("*.h"))]
     pending = [each for text in headers for each in _enumerators(text, found)]
     while pending:  # a constant may refer to one of a later header
         left = [(name, text) for name, text in pending if not _define(found, name, text)]

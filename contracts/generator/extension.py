@@ -1,6 +1,6 @@
 """Emits lanewise_operations.h and .c: a descriptor of each operation, and the entry points of functions and methods.
 
-native/extension/operation.h declares the descriptors.
+native/extension/plan/operation.h declares the descriptors.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _source(contracts: tuple[Contract, ...]) -> str:
     return f"""\
 /* Descriptors and entry points of all operations. Generated from contracts/ by extension.py. */
 #include "lanewise_operations.h"
-#include "operation.h"
+#include "plan/operation.h"
 
 {lines(part for contract in contracts for part in _descriptor_parts(contract))}
 const lw_operation lw_operations[] = {{

@@ -1,4 +1,5 @@
-"""Emits operations.json, from which lanewise/operations.py, the tests and the benchmark read facts about operations.
+"""Emits operations.json, from which lanewise/functions/operations.py, the tests and the benchmark read facts about
+operations.
 
 Also emits bench.json, which only the benchmark reads.
 """

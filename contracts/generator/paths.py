@@ -1,8 +1,8 @@
 """Lists test cases at the sizes where an algorithm of core/ switches paths, computed from the constants of core/.
 
-These cases are larger than those of cases.py. tests/native/runner.c runs them on the kernels of every instruction set,
-with contiguous and with strided operands. Where many operations share the code of their kind, a few stand for all of
-them.
+These cases are larger than those of cases.py. tests/native/programs/runner.c runs them on the kernels of every
+instruction set, with contiguous and with strided operands. Where many operations share the code of their kind, a few
+stand for all of them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
  * overflow. */
 #pragma once
 
-#include "index_reduction.h"
+#include "reduce/index_reduction.h"
 
 INDEX_REDUCTION(argmin, float32, choice_key_float32(-x))
 INDEX_REDUCTION(argmin, int32, ~x)

@@ -1,6 +1,6 @@
 /* The indices that sort each row (sorting.h). */
 #pragma once
 
-#include "sorting.h"
+#include "sort/sorting.h"
 
 SORT(argsort, 1)

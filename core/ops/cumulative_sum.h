@@ -11,7 +11,7 @@
  * results. So two threads would gain nothing. */
 #pragma once
 
-#include "rows.h"
+#include "reduce/rows.h"
 
 enum { SCAN_TILE = 64, SCAN_REGISTERS = SCAN_TILE / VF32_LANES, SCAN_MIN_THREADS = 4 };
 

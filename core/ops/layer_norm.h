@@ -6,8 +6,8 @@
  * parameters: eps. */
 #pragma once
 
-#include "moments.h"
-#include "rows.h"
+#include "reduce/moments.h"
+#include "reduce/rows.h"
 
 /* x[0] is the element, x[1] the weight and x[2] the bias. `numbers` holds the mean, its rounding error, and
  * 1 / sqrt(variance + eps). */

@@ -1,7 +1,7 @@
 /* The matrix product. */
 #pragma once
 
-#include "gemm_int32.h"
+#include "gemm/gemm_int32.h"
 #include "matrix.h"
 
 static lw_status lw_matmul_float32(lw_context *context, const void *layout, const void *const *inputs,

@@ -2,7 +2,7 @@
  * number of elements exactly. The mean of no elements is NaN. */
 #pragma once
 
-#include "reduction.h"
+#include "reduce/reduction.h"
 
 static inline float mean_of(float total, int64_t count) {
     return count ? (float)((double)total / (double)count) : __builtin_nanf("");

@@ -5,7 +5,7 @@
 
 #include "ops/max.h"
 #include "ops/min.h"
-#include "rows.h"
+#include "reduce/rows.h"
 
 /* `numbers` holds the scale, which is 1 or 1/2, then the smallest element and max - min, both scaled. */
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }

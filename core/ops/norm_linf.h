@@ -2,6 +2,6 @@
  * numbers. */
 #pragma once
 
-#include "reduction.h"
+#include "reduce/reduction.h"
 
 REDUCTION(norm_linf, float32, float32, vf32_set(0), vf32_abs(x), vi32_max(vf32_bits(a), vf32_bits(b)), total)

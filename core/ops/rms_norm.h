@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ops/norm_l2.h"
-#include "rows.h"
+#include "reduce/rows.h"
 
 /* x[0] is the element and x[1] the weight. */
 INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }

@@ -1,7 +1,7 @@
 /* The position in a sorted row at which to insert each element (search.h). */
 #pragma once
 
-#include "search.h"
+#include "sort/search.h"
 
 SEARCH(searchsorted, int32)
 SEARCH(searchsorted, float32)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ops/exp.h"
-#include "rows.h"
+#include "reduce/rows.h"
 
 BLOCK_REDUCTION(softmax_max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_at_least(a, b))
 

@@ -2,7 +2,7 @@
  * parameters: correction. */
 #pragma once
 
-#include "moments.h"
+#include "reduce/moments.h"
 
 static void var_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     moments_block(from, start, count, result);

@@ -18,12 +18,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import lanewise as lw
-from lanewise import selection
+from lanewise.backends import selection
+from lanewise.costs.timing import Contestant, limit_blas_threads, measure, threads
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.demo.plot import check_picture_path, draw
 from lanewise.errors import LanewiseError, named
-from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
 MIN_ACCURACY = 0.97  # fraction of the held-out digits that must be classified correctly
 NUMPY, TORCH = "numpy", "torch"

@@ -1,5 +1,5 @@
 """Tensors on a GPU through WebGPU. registry.py opens the backend; then the extension records launches and hands them
-to a player (native/extension/recorder.c).
+to a player (native/extension/webgpu/recorder.c).
 
     provider.py    says whether this machine has WebGPU, and opens a device
     desktop.py     adapters of the package wgpu, and the player on one of them

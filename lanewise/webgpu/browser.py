@@ -1,9 +1,9 @@
 """WebGPU in a browser, from Pyodide: the adapter of the page or worker, and the player of recorded dispatches.
 
-native/extension/recorder.c calls the player, whose work is done by player.js: one call of JavaScript for a batch. All
-JavaScript is reached through _script(), _call() and _wait(). WebGPU answers by promises. Python waits for them where
-the browser can suspend it (JavaScript Promise Integration, in code that runPythonAsync() runs); elsewhere, programs
-await: lw.init_backend("wgpu") and Tensor.cpu_async() are made for that.
+native/extension/webgpu/recorder.c calls the player, whose work is done by player.js: one call of JavaScript for a
+batch. All JavaScript is reached through _script(), _call() and _wait(). WebGPU answers by promises. Python waits for
+them where the browser can suspend it (JavaScript Promise Integration, in code that runPythonAsync() runs); elsewhere,
+programs await: lw.init_backend("wgpu") and Tensor.cpu_async() are made for that.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, Final, NamedTuple
 from pyodide.code import run_js
 from pyodide.ffi import JsException, can_run_sync, create_proxy, run_sync, to_js
 
-from lanewise import placement
 from lanewise._ext import Tensor
-from lanewise.devices import LIMITS, DeviceInfo, Unsettled
+from lanewise.backends import placement
+from lanewise.backends.devices import LIMITS, DeviceInfo, Unsettled
 from lanewise.errors import DeviceError, OutOfMemoryError
 from lanewise.webgpu import chains, compiling, shaders
 
@@ -27,7 +27,7 @@ __all__ = ["Player", "devices", "fetch", "is_pending", "missing", "open_player",
 
 SCRIPT: Final = Path(__file__).with_name("player.js")
 LARGE: Final = 1 << 24  # bytes; whether such a buffer fits is checked at once, which takes a round trip to the GPU
-MAX_BUFFER: Final = (1 << 31) - 16  # addresses of devices are in the upper half of 32 bits (native/addresses.c)
+MAX_BUFFER: Final = (1 << 31) - 16  # addresses of devices are in the upper half of 32 bits (native/memory/addresses.c)
 CACHE_LIMIT: Final = 1 << 30  # bytes of freed memory that are kept, as WebGPU does not tell the size of the memory
 CANNOT_WAIT: Final = "Python cannot wait for the GPU here"
 

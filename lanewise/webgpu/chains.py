@@ -1,4 +1,5 @@
-"""Makes the WGSL module of a chain of elementwise kernels from its key, which native/extension/webgpu_chain.c defines.
+"""Makes the WGSL module of a chain of elementwise kernels from its key, which native/extension/webgpu/webgpu_chain.c
+defines.
 
 An invocation computes four elements. The contracts' functions are called one after another; what is stored is bit for
 bit what kernels launched one by one would store, because intermediate results are rounded as if they were stored.

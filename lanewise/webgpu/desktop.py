@@ -1,8 +1,8 @@
 """WebGPU on the desktop: the adapters of the package wgpu, and the player of recorded dispatches on one of them.
 
-native/extension/recorder.c calls the player. What is called for every dispatch goes straight to the C library of wgpu,
-because its Python wrappers take longer than the calls: 64 dispatches at once cost about 10 us each, and 15 through
-wrappers.
+native/extension/webgpu/recorder.c calls the player. What is called for every dispatch goes straight to the C library of
+wgpu, because its Python wrappers take longer than the calls: 64 dispatches at once cost about 10 us each, and 15
+through wrappers.
 """
 
 from __future__ import annotations

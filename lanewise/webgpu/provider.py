@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from lanewise import _ext, libraries, registry
-from lanewise.backend import Backend, place_of
-from lanewise.devices import GIGABYTE, LIMITS, DeviceInfo
+from lanewise import _ext
+from lanewise.backends import libraries, registry
+from lanewise.backends.backend import Backend, place_of
+from lanewise.backends.devices import GIGABYTE, LIMITS, DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError, named
 
 __all__ = ["devices", "is_pending", "missing", "open", "prepare"]
@@ -122,7 +123,7 @@ def _describe(index: int, adapter: Any) -> DeviceInfo:
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None
     if shared:
-        from lanewise import hardware
+        from lanewise.backends import hardware
 
         total, free = hardware.total_memory(), hardware.free_memory()
     return DeviceInfo(

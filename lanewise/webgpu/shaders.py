@@ -1,4 +1,5 @@
-"""Reads the file of WGSL modules that contracts/generator/wgsl.py writes. The file has each shared part only once."""
+"""Reads the file of WGSL modules that contracts/generator/shaders/wgsl.py writes. The file has each shared part only
+once."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from lanewise import _ext, libraries
+from lanewise import _ext
+from lanewise.backends import libraries
 
 __all__ = ["ENTRIES", "FILE", "VARIANTS", "Function", "Shader", "assembled", "function", "kernel_names", "load"]
 

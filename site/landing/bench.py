@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 import lanewise as lw
+from lanewise.costs.timing import Contestant, measure
 from lanewise.demo import digits as demo_data
 from lanewise.demo.network import Network, tensor
 from lanewise.demo.numpy_peer import NumpyNetwork, array
-from lanewise.timing import Contestant, measure
 
 Array = npt.NDArray[Any]
 Report = Callable[[dict[str, Any]], object]

@@ -15,8 +15,9 @@ from math import isqrt
 from typing import Any
 
 import lanewise as lw
-from lanewise import offload, placement, selection
-from lanewise.timing import Contestant, measure
+from lanewise.backends import placement, selection
+from lanewise.costs import offload
+from lanewise.costs.timing import Contestant, measure
 from tests.bench import runner
 from tests.bench.goals import Goal, Measured
 from tests.bench.peers import convert

@@ -12,9 +12,10 @@ from time import perf_counter_ns
 from typing import Any
 
 import lanewise as lw
-from lanewise import selection, timing
+from lanewise.backends import selection
+from lanewise.costs import timing
+from lanewise.costs.timing import Contestant
 from lanewise.errors import LibraryError
-from lanewise.timing import Contestant
 from tests.bench import machine, runner
 from tests.bench.goals import Goal
 from tests.bench.limits.loops import Limits

@@ -14,9 +14,10 @@ from importlib.metadata import version
 from typing import Any
 
 import lanewise as lw
-from lanewise import selection, timing
+from lanewise.backends import selection
+from lanewise.costs import timing
+from lanewise.costs.timing import Contestant, Timing
 from lanewise.errors import ArgumentError, named
-from lanewise.timing import Contestant, Timing
 from tests.bench import auto, contestants, machine, report, runner
 from tests.bench.goals import Goal
 from tests.bench.limits import compiled

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import lanewise as lw
-from lanewise.hardware import cpu_name, total_memory
+from lanewise.backends.hardware import cpu_name, total_memory
 
 
 def facts() -> dict[str, object]:

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import lanewise as lw
-from lanewise import selection
-from lanewise.backend import backend_of
-from lanewise.timing import Contestant, Timing
+from lanewise.backends import selection
+from lanewise.backends.backend import backend_of
+from lanewise.costs.timing import Contestant, Timing
 from tests.bench import check
 from tests.bench.peers import Batch, Peer, convert
 from tests.cases.cases import Case

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from lanewise.timing import REPEATS, SAMPLE_SECONDS
+from lanewise.costs.timing import REPEATS, SAMPLE_SECONDS
 
 
 class Settings(argparse.Namespace):

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 import lanewise as lw
-from lanewise import offload, thread_cost, timing, tuning
-from lanewise.timing import Contestant, Timing
+from lanewise.costs import offload, thread_cost, timing, tuning
+from lanewise.costs.timing import Contestant, Timing
 from native.errors import BuildError
 from tests.bench import auto, contestants, goals, here, machine, runner
 from tests.bench.command import main

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from lanewise.costs.timing import Contestant
 from lanewise.errors import ArgumentError
-from lanewise.timing import Contestant
 from tests.bench import check, peers
 from tests.bench.peers import open_peer
 from tests.cases.cases import build

@@ -1,13 +1,13 @@
-"""Tests lanewise/timing.py, which times contestants in turn: their order in each round, the warm-up and the number of
-calls. Tests about time replace the clock."""
+"""Tests lanewise/costs/timing.py, which times contestants in turn: their order in each round, the warm-up and the
+number of calls. Tests about time replace the clock."""
 
 import gc
 from contextlib import contextmanager
 
 import pytest
 
-from lanewise import timing as timing_module
-from lanewise.timing import Contestant, Ratio, Timing, measure, ratio
+from lanewise.costs import timing as timing_module
+from lanewise.costs.timing import Contestant, Ratio, Timing, measure, ratio
 
 
 class Clock:

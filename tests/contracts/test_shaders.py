@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from generator import wgsl
 from generator.fields import ContractError
 from generator.load import load_contracts
 from generator.schema import Contract, all_kernels
+from generator.shaders import wgsl
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
@@ -19,9 +19,9 @@ CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A folder of WGSL shaders that declare one struct and one function."""
-    for name in ("math", "ops", "kinds"):
+    for name in ("math", "ops", "kinds", "kinds/matrix"):
         (tmp_path / name).mkdir()
-    (tmp_path / "kinds" / "matrix_vectors.wgsl").touch()
+    (tmp_path / "kinds" / "matrix" / "matrix_vectors.wgsl").touch()
     (tmp_path / "kinds" / "layout.wgsl").write_text("struct LwLayout {\n    length: u32,\n}\n", encoding="utf-8")
     (tmp_path / "math" / "one.wgsl").write_text("fn lw_one() -> f32 {\n    return 1.0;\n}\n", encoding="utf-8")
     return tmp_path

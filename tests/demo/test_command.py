@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 import lanewise as lw
+from lanewise.costs.timing import Timing
 from lanewise.demo import command, digits, main, plot
 from lanewise.demo.network import Network, tensor
-from lanewise.timing import Timing
 from tests import support
 
 

@@ -22,7 +22,8 @@ import oracle_file
 from leak_meter import Call
 
 import lanewise as lw
-from lanewise import _ext, libraries
+from lanewise import _ext
+from lanewise.backends import libraries
 
 __all__ = ["attribute_calls", "function_calls", "tensors"]
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, selection
-from lanewise.backend import CPU_BACKENDS
-from lanewise.calibration import Calibration, using_costs
+from lanewise import _ext
+from lanewise.backends import selection
+from lanewise.backends.backend import CPU_BACKENDS
+from lanewise.costs.calibration import Calibration, using_costs
 
 pytestmark = pytest.mark.host  # the rates are those of backends of the CPU
 

@@ -1,6 +1,7 @@
 """Tests the thread pool of the extension: many callers, fork, interruption, and the cost of idle threads.
 
-tests/native/test_threads.py tests native/threads.c alone; tests/sweep checks that results do not depend on the pool.
+tests/native/test_threads.py tests native/pool/threads.c alone; tests/sweep checks that results do not depend on the
+pool.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def test_scratch_memory_that_just_fits_is_kept():
 
 
 def test_the_default_limit():
-    from lanewise import hardware
+    from lanewise.backends import hardware
 
     lw.set_cache_limit(None)
     assert lw.memory_stats()["cache_limit_bytes"] == hardware.total_memory() // 16 > 0

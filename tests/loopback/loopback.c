@@ -4,13 +4,13 @@
  * on. */
 #define _GNU_SOURCE /* MAP_NORESERVE, nanosleep */
 #define PyInit__ext init_without_loopback
-#include "module.c"
+#include "python/module.c"
 #undef PyInit__ext
 
-#include "devices.h"
-#include "float_modes.h"
-#include "memory.h"
-#include "plan.h"
+#include "device/devices.h"
+#include "memory/memory.h"
+#include "plan/plan.h"
+#include "system/float_modes.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

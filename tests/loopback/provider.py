@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from lanewise import _ext, registry
-from lanewise.backend import Backend
-from lanewise.devices import DeviceInfo
+from lanewise import _ext
+from lanewise.backends import registry
+from lanewise.backends.backend import Backend
+from lanewise.backends.devices import DeviceInfo
 
 
 class Loopback:

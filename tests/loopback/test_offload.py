@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise import _ext, offload, registry, selection
-from lanewise.backend import Backend
-from lanewise.calibration import GPU_COSTS, Adapter, Calibration
+from lanewise import _ext
+from lanewise.backends import registry, selection
+from lanewise.backends.backend import Backend
+from lanewise.costs import offload
+from lanewise.costs.calibration import GPU_COSTS, Adapter, Calibration
 from tests.loopback.conftest import PACKAGE, ROOT
 
 HOST = selection.default_backend()

@@ -1,6 +1,6 @@
 """Models of operations that call other operations, from the formulas of their contracts and the docstrings of
-lanewise/statistics.py; and of operations whose contracts have no reference to compare with: asarray, and those that
-return several tensors."""
+lanewise/functions/statistics.py; and of operations whose contracts have no reference to compare with: asarray, and
+those that return several tensors."""
 
 from __future__ import annotations
 

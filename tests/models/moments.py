@@ -1,4 +1,4 @@
-"""Models of the mean and the sum of squared deviations, from the comments of core/moments.h.
+"""Models of the mean and the sum of squared deviations, from the comments of core/reduce/moments.h.
 
 The functions compute Moments of every row. The center of a block, the deviations from it, their squares, and the sums
 of all these are float32. The rest is float64.

@@ -1,5 +1,5 @@
 """NumPy models of operations that compute a row of results from each row, such as layer_norm. They give the bits of the
-kernels and follow the comments of core/ops, core/rows.h and core/moments.h."""
+kernels and follow the comments of core/ops, core/reduce/rows.h and core/reduce/moments.h."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise import creation
+from lanewise.functions import creation
 from tests.models.comparison import agree
 from tests.models.random_numbers import MODELS, quantile, words
 

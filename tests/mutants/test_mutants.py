@@ -269,8 +269,8 @@ def test_the_narrowest_tests_come_first() -> None:
     assert lanewise.plan(ROOT, "core/ops/sign.h").tests[1] == "tests/sweep -k sign"
     assert lanewise.plan(ROOT, "core/math/inverse_trig.h").tests[0].split()[2:] == ["acos", "asin", "atan", "atan2"]
     assert lanewise.plan(ROOT, "core/simd/lanes.h").tests[0].endswith("cases.py")
-    assert lanewise.plan(ROOT, "lanewise/indexing.py").tests[0] == "tests/package/test_indexing.py"
-    assert lanewise.plan(ROOT, "lanewise/indexing.py").build == []
+    assert lanewise.plan(ROOT, "lanewise/functions/indexing.py").tests[0] == "tests/package/test_indexing.py"
+    assert lanewise.plan(ROOT, "lanewise/functions/indexing.py").build == []
 
 
 def test_a_new_folder_of_tests_runs_for_every_source(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
     command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={isa.zig_cpu}", "-O3"]
     command += ["-std=c11", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", f"-D{isa.macro}"]
     command += [f"-I{path}" for path in (ROOT / "core/include", ROOT / "core", ROOT / "build/generated", folder)]
-    subprocess.run([*command, str(Path(__file__).with_suffix(".c")), "-o", str(program)], check=True)
+    subprocess.run([*command, str(ROOT / "tests/native/programs/every_float.c"), "-o", str(program)], check=True)
     before = {"simd128": ["node", "--no-warnings", str(ROOT / "tests/core/wasi.mjs")], "neon": ["qemu-aarch64"]}
     if isa_name in before and not shutil.which(before[isa_name][0]):
         sys.exit(f"{isa_name} needs {before[isa_name][0]}")

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parents[2]
-NATIVE = Path(__file__).parent
+PROGRAMS = Path(__file__).parent / "programs"
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
 PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # cases at sizes where algorithms switch code paths
@@ -85,10 +85,10 @@ def compile_runner(
                 *(["-DLW_STATIC"] if isa else []),
                 *flags,
             ],
-            (source, NATIVE / "oracle_file.h", folder / "kernel_names.h", *inputs),
+            (source, PROGRAMS / "oracle_file.h", folder / "kernel_names.h", *inputs),
             using.version,
         )
-        for source in (NATIVE / "runner.c", ROOT / "native" / "cpu.c")
+        for source in (PROGRAMS / "runner.c", ROOT / "native" / "system" / "cpu.c")
     ]
     if isa:
         output, source = folder / "kernels.o", build.GENERATED / "kernels.c"
@@ -135,7 +135,7 @@ def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
 def commands(runner: Path) -> dict[str, list[str | Path]]:
     """Returns, for each CPU backend that this processor supports, the command that runs oracle cases on it."""
     import lanewise as lw
-    from lanewise.libraries import checked_path
+    from lanewise.backends.libraries import checked_path
 
     names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
     return {name: [runner, checked_path(name)] for name in names}

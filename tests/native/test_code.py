@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 import lanewise as lw
-from lanewise.libraries import checked_path
+from lanewise.backends.libraries import checked_path
 
 LARGEST = {"scalar": "xmm", "sse2": "xmm", "avx": "ymm", "avx2": "ymm", "avx512": "zmm"}
 

@@ -1,5 +1,5 @@
-"""Tests the features that native/cpu.c detects on processors that lack one: exactly the kernel libraries that need it
-must become unavailable. Also tests the sizes of caches. The processors are simulated: processor.c passes
+"""Tests the features that native/system/cpu.c detects on processors that lack one: exactly the kernel libraries that
+need it must become unavailable. Also tests the sizes of caches. The processors are simulated: processor.c passes
 given values of CPUID and XCR0 to cpu.c, or qemu emulates one."""
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from oracle_runner import NATIVE, OUT, ROOT
+from oracle_runner import OUT, PROGRAMS, ROOT
 
-from lanewise import registry
-from lanewise.libraries import checked_path
+from lanewise.backends import registry
+from lanewise.backends.libraries import checked_path
 from native import build, compiler, steps
 from native.targets import TARGETS, Isa, host
 
@@ -75,8 +75,8 @@ def processor() -> Path:
     folder = OUT / "processor"
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()
-    source, compiled, program = NATIVE / "processor.c", folder / "processor.o", folder / "processor"
-    inputs = (source, ROOT / "native" / "cpu.c", *build.included(build.KERNEL_INCLUDE, ".h"))
+    source, compiled, program = PROGRAMS / "processor.c", folder / "processor.o", folder / "processor"
+    inputs = (source, ROOT / "native" / "system" / "cpu.c", *build.included(build.KERNEL_INCLUDE, ".h"))
     command = using.object(target, source, [*build.KERNEL_INCLUDE, ROOT / "native"], compiled)
     steps.run([steps.Step(compiled, command, inputs, using.version)])
     steps.run([steps.Step(program, using.program(target, [compiled], program), (compiled,), using.version)])

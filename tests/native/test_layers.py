@@ -78,7 +78,7 @@ DATA = re.compile(
 
 def includes(text: str) -> set[str]:
     """Returns the names of the headers that a file includes with quotation marks."""
-    return set(INCLUDE.findall(text))
+    return {Path(each).name for each in INCLUDE.findall(text)}
 
 
 def code_of(text: str) -> str:
@@ -128,7 +128,7 @@ def upward_uses(
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
     """The texts of the extension's files."""
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(EXTENSION.glob("*.[ch]"))}
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(EXTENSION.rglob("*.[ch]"))}
 
 
 def test_each_file_is_in_one_layer(texts: dict[str, str]) -> None:
@@ -162,7 +162,7 @@ def symbols(source: Path, folder: Path) -> tuple[set[str], set[str]]:
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="nm is not installed (Debian: binutils)")
 def test_object_files_need_lower_layers(texts: dict[str, str], tmp_path: Path) -> None:
-    sources = [EXTENSION / name for name in texts if name.endswith(".c")]
+    sources = sorted(EXTENSION.rglob("*.c"))
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda source: symbols(source, tmp_path), sources))
     defined = {source.name: names for source, (names, _) in zip(sources, found, strict=True)}

@@ -96,7 +96,7 @@ def test_sizes_and_constants_agree(headers: Path, tmp_path: Path) -> None:
 
 
 def test_the_extension_compiles_with_the_real_headers(headers: Path, tmp_path: Path) -> None:
-    sources = sorted((ROOT / "native" / "extension").glob("*.c"))
+    sources = sorted((ROOT / "native" / "extension").rglob("*.c"))
     assert sources
     folders = [word for folder in (*EXTENSION_INCLUDE, headers) for word in ("-I", str(folder))]
     flags = ["-DLW_PYABI_CHECK", "-c", "-Wall", "-Wextra", "-Werror", "-Wno-macro-redefined"]

@@ -15,7 +15,7 @@ import pytest
 import support
 from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
-from lanewise.libraries import checked_path
+from lanewise.backends.libraries import checked_path
 
 # Instruction set -> a processor of qemu that has this set but lacks the next larger one, and the name of that larger
 # set, whose library the runner must refuse on this processor.

@@ -27,12 +27,13 @@ REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest l
 # variables happens to begin 16 bytes into a page, libasan of gcc 12 takes its own header of that block for one of the
 # C library's, and LeakSanitizer dies when it scans the range that it reads there. It needs no interception to find such
 # blocks, because the thread points to them.
+PROGRAMS = Path(__file__).with_name("programs")
 OPTIONS = f"detect_leaks=1:intercept_tls_get_addr=0:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
 SETTINGS = {
     "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS checks earlier
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
-    "LSAN_OPTIONS": f"suppressions={Path(__file__).with_name('leaks.supp')}:print_suppressions=0",
-    "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}:suppressions={Path(__file__).with_name('races.supp')}",
+    "LSAN_OPTIONS": f"suppressions={PROGRAMS / 'leaks.supp'}:print_suppressions=0",
+    "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}:suppressions={PROGRAMS / 'races.supp'}",
     "PYTHONMALLOC": "malloc",
     "PYTHONSAFEPATH": "1",
     "LANEWISE_REQUIRE": "",

@@ -15,8 +15,9 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     ROOT / folder / name
     for folder, names in (
-        ("native", ("clock.c", "cores.c", "job.c", "start_thread.c", "threads.c")),
-        ("tests/native", ("spinning.c", "threads.c", "workers.c")),
+        ("native/system", ("clock.c",)),
+        ("native/pool", ("cores.c", "job.c", "start_thread.c", "threads.c")),
+        ("tests/native/programs", ("spinning.c", "threads.c", "workers.c")),
     )
     for name in names
 ]

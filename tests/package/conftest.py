@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lanewise as lw
-from lanewise import selection
+from lanewise.backends import selection
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import scipy.special
 import yaml
 
 import lanewise as lw
-from lanewise import operations, other_names
+from lanewise import other_names
+from lanewise.functions import operations
 
 LIST = {
     "binary": """add subtract multiply divide floor_divide remainder pow minimum maximum copysign atan2 hypot logaddexp

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import lanewise as lw
-from lanewise import cli, registry
+from lanewise import cli
+from lanewise.backends import registry
 
 AVAILABLE = [info.name for info in lw.backends() if info.available]
 

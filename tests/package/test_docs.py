@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 import lanewise as lw
-from lanewise import operations
+from lanewise.functions import operations
 
 PAGES = sorted((Path(__file__).parents[2] / "site" / "docs").glob("*.md"))
+PACKAGE = Path(lw.__file__).parent
 MODULES = sorted(
-    f"lanewise.{path.stem}"
-    for path in Path(lw.__file__).parent.glob("*.py")
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in [*PACKAGE.glob("*.py"), *PACKAGE.glob("[bcf]*s/*.py")]
     # javascript, wasm and workers need a browser
     if path.stem not in ("__init__", "__main__", "cffi", "javascript", "wasm", "workers")
 )
 
 
-HOST = ("lanewise.creation", "lanewise.memory")  # their examples have the memory of the CPU
+HOST = ("lanewise.functions.creation", "lanewise.backends.memory")  # their examples have the memory of the CPU
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise import array_interface, dispatch, methods, other_names, registry
+from lanewise import array_interface, dispatch, methods, other_names
+from lanewise.backends import registry
 
 
 def test_tile_by_ones_adds_axes():

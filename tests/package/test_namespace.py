@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import lanewise as lw
-from lanewise import libraries
+from lanewise.backends import libraries
 
 
 def test_every_public_name_exists_once():
@@ -61,9 +61,9 @@ SLOW = (
         "platform",
         "subprocess",
     ),
-    *("tempfile", "unittest", "yaml", "lanewise.cli", "lanewise.hardware", "lanewise.timing"),
+    *("tempfile", "unittest", "yaml", "lanewise.cli", "lanewise.backends.hardware", "lanewise.costs.timing"),
 )
-PACKAGES = ("lanewise.bench", "lanewise.demo", "lanewise.webgpu", "lanewise.wasm")
+PACKAGES = ("lanewise.bench", "lanewise.demo", "lanewise.webgpu", "lanewise.backends.wasm")
 FRESH = """
 import json, sys
 before = set(sys.modules)

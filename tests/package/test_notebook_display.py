@@ -11,8 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import lanewise as lw
-from lanewise import registry
-from lanewise.devices import DeviceInfo
+from lanewise.backends import registry
+from lanewise.backends.devices import DeviceInfo
 
 START = '<pre style="margin:0;white-space:pre;overflow-x:auto" tabindex="0">'  # rows scroll and do not wrap
 

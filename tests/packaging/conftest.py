@@ -56,8 +56,8 @@ def small(tmp_path: Path, sources: Path) -> Path:
         (root / place).mkdir(parents=True, exist_ok=True)
         shutil.copy(SMALL / name, root / place / name)
     shutil.copytree(sources / "core" / "include", root / "core" / "include")
-    (root / "lanewise").mkdir()
-    for name in ("_version.py", "libraries.py"):
+    (root / "lanewise" / "backends").mkdir(parents=True)
+    for name in ("_version.py", "backends/libraries.py"):
         shutil.copy(sources / "lanewise" / name, root / "lanewise" / name)
     return root
 

@@ -17,7 +17,7 @@ from event_loop import call_in_thread
 from support import absent
 
 import lanewise as lw
-from lanewise.timing import threads
+from lanewise.costs.timing import threads
 
 ROOT = Path(__file__).parents[2]
 LANDING = ROOT / "site" / "landing"

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 import lanewise as lw
-from lanewise import operations, other_names
+from lanewise import other_names
+from lanewise.functions import operations
 from tests.site import html_pages
 from tests.site.event_loop import call_in_thread
 

@@ -14,8 +14,9 @@ import pytest
 from generator.schema import Contract
 
 import lanewise as lw
-from lanewise import _ext, libraries
-from lanewise.calibration import using_costs
+from lanewise import _ext
+from lanewise.backends import libraries
+from lanewise.costs.calibration import using_costs
 from native import compiler
 from tests.bench.runner import on_backend
 from tests.cases import operations

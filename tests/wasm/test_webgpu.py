@@ -19,7 +19,7 @@ from console import Console
 from local_site import LocalSite
 from test_sweep import OPERATIONS, ORACLE, TESTS
 
-from lanewise.devices import LIMITS
+from lanewise.backends.devices import LIMITS
 from wasm import releases
 
 PROGRAMS = TESTS / "wasm" / "programs"

@@ -55,7 +55,7 @@ def test_zig_makes_every_library(wheel: Path) -> None:
 
 
 def test_modules_that_no_page_runs_are_left_out(unpacked: Path) -> None:
-    assert (unpacked / "timing.py").exists() and (unpacked / "demo" / "data").exists()
+    assert (unpacked / "costs" / "timing.py").exists() and (unpacked / "demo" / "data").exists()
     for pattern in NOT_IN_BROWSERS:
         assert (ROOT / pattern).exists() and not (unpacked.parent / pattern).exists()
 
@@ -78,7 +78,7 @@ def test_python_lacks_only_comments_and_private_docstrings(unpacked: Path) -> No
         assert not [token for token in tokens if token.type == tokenize.COMMENT], path
 
 
-@pytest.mark.parametrize("name", ["webgpu/player.js", "workers.js"])
+@pytest.mark.parametrize("name", ["webgpu/player.js", "backends/workers.js"])
 def test_javascript_lacks_only_comments_and_indentation(unpacked: Path, name: str) -> None:
     lines = (unpacked / name).read_text().splitlines()
     source = (ROOT / "lanewise" / name).read_text().splitlines()

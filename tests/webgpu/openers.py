@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import lanewise as lw
-from lanewise import _ext, registry
-from lanewise.backend import Backend
-from lanewise.devices import DeviceInfo
+from lanewise import _ext
+from lanewise.backends import registry
+from lanewise.backends.backend import Backend
+from lanewise.backends.devices import DeviceInfo
 from lanewise.errors import BackendUnavailableError
 from lanewise.webgpu import provider
 

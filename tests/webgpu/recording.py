@@ -21,14 +21,14 @@ from lanewise.webgpu import shaders
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ROOT / "webgpu" / "kinds"
-STRUCTS = "".join(path.read_text(encoding="utf-8") for path in sorted(KINDS.glob("*.wgsl")))
+STRUCTS = "".join(path.read_text(encoding="utf-8") for path in sorted(KINDS.rglob("*.wgsl")))
 DISPATCH = struct.Struct("<16I")
 PARAMETER_BYTES = 256
 BATCH = 64  # number of dispatches that are handed over at once
 GROUPS = 100  # maximum number of workgroups along each dimension of a dispatch
 # The names of the entry points, in the order of lw_entry.
 *_entries, _first_of_tiles = re.findall(
-    r"\bLW_ENTRY_(\w+)", (ROOT / "native/extension/recorder.h").read_text(encoding="utf-8")
+    r"\bLW_ENTRY_(\w+)", (ROOT / "native/extension/webgpu/recorder.h").read_text(encoding="utf-8")
 )
 assert _first_of_tiles == "MATRIX_TILES"
 ENTRIES = (
@@ -154,7 +154,7 @@ def _decoded(words: tuple[int, ...], parameters: bytes) -> Dispatch:
 
 def constant(kind: str, name: str) -> int:
     """Returns the value of a WGSL constant in a file of webgpu/kinds, or the default value of an `override`."""
-    source = (KINDS / f"{kind}.wgsl").read_text(encoding="utf-8")
+    source = next(KINDS.rglob(f"{kind}.wgsl")).read_text(encoding="utf-8")
     return int(re.search(rf"^(?:override {name}: u32|const {name}) = (\d+)u;", source, re.MULTILINE)[1])
 
 

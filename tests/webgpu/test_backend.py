@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from recording import FakePlayer
 
-from lanewise import _ext, hardware
-from lanewise.devices import DeviceInfo
+from lanewise import _ext
+from lanewise.backends import hardware
+from lanewise.backends.devices import DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError
 from lanewise.webgpu import provider
 

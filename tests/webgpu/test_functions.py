@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generator.wgsl import Library
+from generator.shaders.wgsl import Library
 
 LIBRARY = Library(Path(__file__).resolve().parents[2] / "webgpu")
 MODULE = """

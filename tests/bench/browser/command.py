@@ -1,7 +1,7 @@
 """Measures the browser's goals in a page in Chromium: `python -m tests.bench --goals --backends browser`.
 
-The page runs lanewise/timing.py in Pyodide. This module builds and fetches what the page needs, and asks the page to
-measure each goal.
+The page runs lanewise/costs/timing.py in Pyodide. This module builds and fetches what the page needs, and asks the page
+to measure each goal.
 """
 
 from __future__ import annotations

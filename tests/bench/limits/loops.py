@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from time import perf_counter_ns
 
-from lanewise.timing import Contestant, Loop, measure
+from lanewise.costs.timing import Contestant, Loop, measure
 from tests.cases.cases import Case
 from tests.cases.inputs import ITEM_BYTES
 

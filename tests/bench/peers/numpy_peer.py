@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lanewise.timing import limit_blas_threads
+from lanewise.costs.timing import limit_blas_threads
 from tests.bench.peers import Batch, Call, Peer
 from tests.cases.cases import Case
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import lanewise as lw
-from lanewise import tuning
+from lanewise.costs import tuning
 
 
 def results() -> dict[str, Any]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import lanewise as lw
-from lanewise import _ext, libraries
+from lanewise import _ext
+from lanewise.backends import libraries
 
 sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file

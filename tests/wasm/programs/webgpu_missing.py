@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import lanewise as lw
-from lanewise import discovery
+from lanewise.backends import discovery
 
 
 def results() -> dict[str, Any]:

@@ -12,7 +12,8 @@ import js
 from pyodide.code import run_js
 
 import lanewise as lw
-from lanewise import _ext, workers
+from lanewise import _ext
+from lanewise.backends import workers
 
 Call = Callable[[], lw.Tensor]
 

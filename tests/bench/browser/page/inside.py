@@ -18,8 +18,9 @@ import lanewise_page
 from pyodide.ffi import run_sync, to_js
 
 import lanewise as lw
-from lanewise import _ext, selection
-from lanewise.timing import measure as time_in_turn
+from lanewise import _ext
+from lanewise.backends import selection
+from lanewise.costs.timing import measure as time_in_turn
 from tests.bench import runner
 from tests.bench.goals import Goal
 from tests.bench.limits.loops import APART, Arrays, Limits
@@ -86,7 +87,7 @@ class ScipyPeer(Peer):
 @contextmanager
 def _idle_workers(threads: int) -> Iterator[None]:
     """Lets calls run on this thread. lw.set_num_threads(1) would end the workers, whose code is slow when it is new."""
-    from lanewise import workers  # which needs a browser with web workers
+    from lanewise.backends import workers  # which needs a browser with web workers
 
     backend = _ext.host_backend()
     _ext.set_workers(None, backend, 1)

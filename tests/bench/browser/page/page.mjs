@@ -1,6 +1,6 @@
 // The page, or the web worker, that everything is measured in. It loads Pyodide with the wheel and this benchmark's
 // Python files, the peers (other libraries), and the modules of limits.c. chromium_page.py calls the functions of the
-// global object `lanewise`. Everything is timed by lanewise/timing.py, except imports and what gpu.mjs measures.
+// global object `lanewise`. Everything is timed by lanewise/costs/timing.py, except imports and what gpu.mjs measures.
 import { measured, python } from "./gpu.mjs";
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 

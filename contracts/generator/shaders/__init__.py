@@ -1,0 +1,1 @@
+"""Emits the WGSL modules of kernels."""

@@ -1,0 +1,304 @@
+"""The parts of a WGSL module that follow from a kernel's contract: bindings, loads, stores and parameters. And the
+library of declarations in webgpu/ops and webgpu/math, which are found by name or made from webgpu/functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from string import Template
+
+from ..fields import ContractError
+from ..schema import Contract, Kernel, Parameter
+
+__all__ = ["COMPONENTS", "ITEMS", "WEBGPU", "Item", "Library", "Module", "indented", "read_template"]
+
+WEBGPU = Path(__file__).resolve().parents[3] / "webgpu"
+COMPONENTS = "xyzw"  # component n of a vec4 holds the offset of operand n, or parameter n
+
+
+@dataclass(frozen=True)
+class Item:
+    """How items of a dtype are stored in a buffer, and the type of value that functions receive."""
+
+    bits: int
+    element: str  # type of the buffer's elements
+    value: str  # type of the functions' arguments
+    load: str = "$item"  # converts a stored item to a value
+    store: str = "$value"  # converts a value to an item to store
+
+    @property
+    def packed(self) -> bool:
+        """Whether several items share a word, so that writing one must be atomic."""
+        return self.bits < 32
+
+    def is_stored_like(self, other: Item) -> bool:
+        """Whether both are stored alike, as bool and bits8 are, so that one may be read through the other's binding."""
+        return (self.bits, self.element) == (other.bits, other.element)
+
+    def extract(self, word: str) -> str:
+        """Returns the item at the byte offset `at`, from the word that contains it."""
+        align = 3 if self.bits == 8 else 2
+        return f"(({word} >> ((at & {align}u) * 8u)) & {hex((1 << self.bits) - 1)}u)"
+
+    def number(self, words: str) -> str:
+        """Returns the item that two words of the parameters hold, in a vector."""
+        if self.bits == 64:
+            return words
+        return f"{words}.x" if self.element == "u32" else f"bitcast<{self.element}>({words}.x)"
+
+
+ITEMS = {
+    "bool": Item(8, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)"),
+    "int32": Item(32, "i32", "i32"),
+    "int64": Item(64, "vec2<u32>", "vec2<u32>"),
+    "float16": Item(16, "u32", "u32"),
+    "float32": Item(32, "f32", "f32"),
+    "float64": Item(64, "vec2<u32>", "vec2<u32>"),
+    "bits8": Item(8, "u32", "u32"),
+    "bits16": Item(16, "u32", "u32"),
+    "bits32": Item(32, "u32", "u32"),
+    "bits64": Item(64, "vec2<u32>", "vec2<u32>"),
+}
+
+
+# The struct of a kind's parameters, if it is not LwLayout
+LAYOUTS = {"matrix": "LwMatrixLayout", "window": "LwWindowLayout", "attention": "LwAttentionLayout"}
+
+
+class Library:
+    """The declarations of webgpu/math, webgpu/ops and two files of webgpu/kinds by name, and those that are added.
+
+    A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
+    a closing brace. `template NAME(DTYPES): key = expression; ...` stands for the declarations of
+    webgpu/functions/NAME.wgsl, once for each dtype, in which each $key is replaced.
+    """
+
+    declaration = re.compile(
+        r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
+    )
+    name = re.compile(r"\b(?:lw_\w+|Lw\w+)\b")
+    template = re.compile(r"^template (\w+)\(([\w ]+)\):((?:\s+\w+ = [^;]+;)+)$", re.M)
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.texts: dict[str, str] = {}
+        self.paths: dict[str, Path] = {}
+        shared = [folder / "kinds" / f"{name}.wgsl" for name in ("layout", "matrix/matrix_vectors")]
+        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), *shared]):
+            text = path.read_text()
+            self.add(text, path)
+            for name, dtypes, keys in self.template.findall(text):
+                for dtype in dtypes.split():
+                    try:
+                        filled = self._filled(name, keys, operation=path.stem, dtype=dtype, value=ITEMS[dtype].value)
+                    except (FileNotFoundError, KeyError) as error:
+                        raise ContractError(
+                            f"{path}: expected dtypes, a template of webgpu/functions and all its $names, "
+                            f"got template {name} without {error.args[-1]}; correct it"
+                        ) from error
+                    self.add(filled, path)
+
+    def add(self, text: str, path: Path) -> None:
+        """Adds the declarations in a text that is in a file, or made from it."""
+        for match in self.declaration.finditer(text):
+            if match[1] in self.texts:
+                raise ContractError(
+                    f"{path}: expected each name once, got {match[1]}, also in {self.paths[match[1]]}; rename one"
+                )
+            self.texts[match[1]] = match[0]
+            self.paths[match[1]] = path
+
+    def _filled(self, name: str, keys: str, **names: str) -> str:
+        """Returns the template's declarations; a template may use each of `keys` and `names`, and a key, `names`."""
+        text = (self.folder / "functions" / f"{name}.wgsl").read_text()
+        values = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
+        return Template(text).substitute(values, **names)
+
+    def require(self, contract: Contract, name: str) -> str:
+        """Returns `name` if the operation's file declares it; otherwise raises ContractError."""
+        file = f"ops/{contract.operation}.wgsl"
+        if self.paths.get(name) == self.folder / file:
+            return name
+        raise ContractError(
+            f"contracts/{contract.path.name}: expected function {name} in webgpu/{file}, got none; write it, "
+            "or declare webgpu: {fallback: cpu, why: ...}"
+        )
+
+    def uses(self, text: str) -> list[str]:
+        """Returns the names of the declarations that `text` uses, directly or indirectly."""
+        used: set[str] = set()
+        queue = [text]
+        while queue:
+            for name in self.name.findall(queue.pop()):
+                if name in self.texts and name not in used:
+                    used.add(name)
+                    queue.append(self.texts[name])
+        return sorted(used)
+
+    def result(self, name: str) -> str:
+        """Returns the result type of a function."""
+        match = re.search(r"->\s*([^{]+?)\s*\{", self.texts[name])
+        if not match:
+            raise ContractError(f"{self.paths[name]}: expected {name} to return a value, got no result type; add one")
+        return match[1]
+
+
+@dataclass(frozen=True)
+class Module:
+    """Generates the parts of one kernel's WGSL module."""
+
+    library: Library
+    contract: Contract
+    kernel: Kernel
+
+    @cached_property
+    def operands(self) -> list[tuple[str, Item]]:
+        """The names and items of the inputs, then of the result."""
+        dtypes = [each.dtype or self.kernel.dtype for each in self.contract.inputs]
+        names = [each.name for each in self.contract.inputs]
+        return [
+            (name, ITEMS[dtype]) for name, dtype in zip([*names, "out"], [*dtypes, self.kernel.result], strict=True)
+        ]
+
+    @property
+    def out(self) -> Item:
+        return self.operands[-1][1]
+
+    @property
+    def stem(self) -> str:
+        return self.kernel.name if self.contract.kind.name == "cast" else f"{self.kernel.stem}_{self.kernel.dtype}"
+
+    def function(self, suffix: str = "") -> str:
+        return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
+
+    def bindings(self, scratch: str = "", vectors: Collection[str] = ()) -> str:
+        """Returns the bindings: the operands, scratch memory if its element type is given, layout and parameters.
+        Operands in `vectors` are bound as vectors of four elements."""
+        lines = []
+        for position, (name, item) in enumerate(self.operands):
+            last = position == len(self.operands) - 1
+            access = "read_write" if last else "read"
+            element = f"atomic<{item.element}>" if last and item.packed else item.element
+            element = f"vec4<{element}>" if name in vectors else element
+            lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
+        if scratch:
+            lines.append(f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;")
+        struct = LAYOUTS.get(self.contract.kind.name, "LwLayout")
+        lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
+        return "\n".join(lines) + "\n"
+
+    def loads(
+        self,
+        numbers: bool = True,
+        results: bool = True,
+        first: int = 0,
+        stem: str = "lw_load",
+        vectors: Collection[str] = (),
+    ) -> str:
+        """Returns a function <stem>_<input>(at: u32) for each input from `first` on, which loads the element at a byte
+        offset. The override lw_sources says where each input is (webgpu/kinds/layout.wgsl): `numbers`, an input may be
+        a number; `results`, it may share the buffer of the result; `vectors`, inputs that are bound as such."""
+        functions = []
+        for position, each in enumerate(self.contract.inputs):
+            if position < first:
+                continue
+            item = self.operands[position][1]
+            cases = []
+            if numbers:
+                cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
+            if item.is_stored_like(self.out) and results:
+                cases.append((2, self._load(item, "out_buffer", atomic=item.packed)))
+            if each.optional:
+                absent = f"lw_{self.stem}_absent_{each.name}"
+                cases.append((3, f"{absent if absent in self.library.texts else item.value}()"))
+            source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
+            lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
+            buffer = f"{each.name}_buffer"
+            own = f"{buffer}[at >> 4u][(at >> 2u) & 3u]" if each.name in vectors else self._load(item, buffer)
+            lines.append(f"    return {own};")
+            body = "\n".join(lines)
+            functions.append(f"fn {stem}_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
+        return "".join(functions)
+
+    def _load(self, item: Item, buffer: str, atomic: bool = False) -> str:
+        word = f"{buffer}[at >> {3 if item.bits == 64 else 2}u]"
+        word = f"atomicLoad(&{word})" if atomic else word
+        return item.load.replace("$item", item.extract(word) if item.packed else word)
+
+    def load(self, position: int, at: str = "at") -> str:
+        """Returns an expression that loads an input; `at` names the vector of the operands' byte offsets."""
+        return f"lw_load_{self.operands[position][0]}({at}.{COMPONENTS[position]})"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether contiguous operands can be read and written four elements at a time, in 4 or 16 bytes."""
+        return all(item.bits in (8, 32) for _, item in self.operands)
+
+    def vectors(self) -> str:
+        """Returns the bindings of operands as vectors, and a function lw_load_four_<input>(i: u32) for each input. It
+        loads the elements 4 i to 4 i + 3 of a contiguous operand. Elements of 1 byte are read as words."""
+        parts = []
+        for position, (name, item) in enumerate(self.operands):
+            if item.bits == 32:
+                access = "read_write" if position == len(self.operands) - 1 else "read"
+                variable = f"{name}_vectors: array<vec4<{item.element}>>"
+                parts.append(f"@group(0) @binding({position}) var<storage, {access}> {variable};\n")
+        for position, each in enumerate(self.contract.inputs):
+            item = self.operands[position][1]
+            number = item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))
+            source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
+            lines = [f"    if (({source}) == 1u) {{ return vec4<{item.value}>({number}); }}"]
+            if item.is_stored_like(self.out):
+                four = self._four("out", position, item, item.packed)
+                lines.append(f"    if (({source}) == 2u) {{ return {four}; }}")
+            lines.append(f"    return {self._four(each.name, position, item)};")
+            body = "\n".join(lines)
+            parts.append(f"fn lw_load_four_{each.name}(i: u32) -> vec4<{item.value}> {{\n{body}\n}}\n")
+        return "".join(parts)
+
+    def _four(self, name: str, position: int, item: Item, atomic: bool = False) -> str:
+        offset = f"lw.offsets.{COMPONENTS[position]}"
+        if item.bits == 32:
+            return f"{name}_vectors[({offset} >> 4u) + i]"
+        word = f"{name}_buffer[({offset} >> 2u) + i]"
+        word = f"atomicLoad(&{word})" if atomic else word
+        items = f"((vec4<u32>({word}) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u))"
+        return f"({items} != vec4<u32>())" if item.value == "bool" else items
+
+    def store(self, value: str, item_of_value: str | None = None) -> str:
+        """Returns statements, without the last semicolon, that store `value`, or the item `item_of_value` if given."""
+        at = f"at.{COMPONENTS[len(self.operands) - 1]}"
+        item = item_of_value or self.item(value)
+        if not self.out.packed:
+            return f"out_buffer[{at} >> {3 if self.out.bits == 64 else 2}u] = {item}"
+        shift = f"(({at} & {3 if self.out.bits == 8 else 2}u) * 8u)"
+        word = f"&out_buffer[{at} >> 2u]"
+        clear = f"atomicAnd({word}, ~({hex((1 << self.out.bits) - 1)}u << {shift}))"
+        return f"{clear};\natomicOr({word}, {item} << {shift})"
+
+    def item(self, value: str) -> str:
+        return self.out.store.replace("$value", value)
+
+    def parameters(self, value: str) -> list[str]:
+        """Returns the parameters as arguments of a WGSL function: bools and choices as i32, others as type `value`."""
+        return [_parameter(position, each, value) for position, each in self.contract.expression_parameters]
+
+
+def _parameter(position: int, parameter: Parameter, value: str) -> str:
+    own = "f32" if parameter.type == "float" else "i32"
+    text = f"bitcast<{own}>(lw.scalars.{COMPONENTS[position]})"
+    return text if own == value or parameter.type in ("bool", "choice") else f"{value}({text})"
+
+
+def read_template(name: str) -> str:
+    """Returns a template of webgpu/kinds."""
+    return next((WEBGPU / "kinds").rglob(f"{name}.wgsl")).read_text()
+
+
+def indented(statement: str, template: str) -> str:
+    """Indents the lines after the first as far as the template indents `$store`."""
+    margin = re.search(r"^( *)\$store", template, re.M)
+    return statement.replace("\n", "\n" + (margin[1] if margin else ""))

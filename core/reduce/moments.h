@@ -1,0 +1,148 @@
+/* Mean and sum of squared deviations, accurate even if the mean is large compared to the deviations.
+ *
+ * 1. A block is read twice while it is in the cache: for its mean m, rounded to float32; then for sum(x - m), which
+ *    corrects the rounding of m, and sum((x - m)^2).
+ * 2. Blocks are joined in float64.
+ * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, formula (1.7) for step 1 and
+ * the pairwise formula (2.1) for step 2. */
+#pragma once
+
+#include "reduce/reduction.h"
+
+INLINE void moments_add(vi32 *left, const vi32 *right) { *left = (vi32)((vf32)*left + (vf32)*right); }
+INLINE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
+
+static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
+
+/* Computes a block's moments from its rounded mean, the sum of the deviations from it, and the sum of their squares. */
+static inline void moments_of(float mean, float deviations, float squares, int64_t count, reduced *result) {
+    double lost = (double)deviations / (double)count;
+    double sum = (double)squares - (double)deviations * lost;
+    result->moments.mean = (double)mean + lost;
+    result->moments.squares = sum < 0 ? 0 : sum; /* rounding can make the sum of squares negative; NaN stays NaN */
+}
+
+static void moments_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+    double n = (double)left_count + (double)right_count, share = (double)right_count / n;
+    double apart = right->moments.mean - left->moments.mean;
+    left->moments.squares += right->moments.squares + apart * apart * ((double)left_count * share);
+    left->moments.mean += apart * share;
+}
+
+INLINE float moments_float(int32_t bits) {
+    float x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
+    (void)y, (void)state;
+    *value = (vi32)lane_load_float32(x, n);
+}
+INLINE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
+    (void)y;
+    *deviation = (vi32)(lane_load_float32(x, n) - (vf32)mean);
+}
+INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
+    vi32 deviation;
+    moments_deviation(x, y, n, mean, &deviation);
+    *square = (vi32)((vf32)deviation * (vf32)deviation);
+}
+
+/* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
+ * The addition to the sum of deviations is an FMA instruction, so that the adder and the FMA unit each execute two of
+ * these four operations. */
+INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
+    moments_deviation(x, y, n, mean, sums);
+    sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
+}
+INLINE void moments_add_both(vi32 *left, const vi32 *right) {
+    left[0] = (vi32)vf32_add_on_fma_unit((vf32)right[0], (vf32)left[0]);
+    moments_add(left + 1, right + 1);
+}
+
+/* Sums a block's deviations from `center`, and their squares. */
+INLINE void moments_sums(const reduce_source *from, int64_t count, float center, float *deviations, float *squares) {
+    vi32 sums[2];
+    reduce_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
+                 moments_add_both, sums);
+    *deviations = vf32_first((vf32)sums[0]);
+    *squares = vf32_first((vf32)sums[1]);
+}
+
+INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int64_t columns, const int32_t *means,
+                                   reduce_map *map, int32_t *sums) {
+    reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
+}
+
+/* Computes a block's moments by step 1 above, reading the block twice. */
+static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
+    (void)start;
+    vi32 sum;
+    reduce_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
+    float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
+    moments_sums(from, count, mean, &deviations, &squares);
+    moments_of(mean, deviations, squares, count, result);
+}
+
+/* Like moments_block, but reads the block only once, and rounds differently: uses deviations from `center`, the mean of
+ * four of the block's elements. If `center` is within 1.7 standard deviations of the block's mean, correcting the sum
+ * of squares for the distance between `center` and the mean cancels at most two bits. If it is farther away, or if
+ * there is NaN or overflow, moments_block reads the block again. */
+static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
+    const float *x = (const float *)from->x;
+    float deviations, squares;
+    float center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
+    moments_sums(from, count, center, &deviations, &squares);
+    double share = 1 / (double)count, lost = (double)deviations * share;
+    result->moments.mean = (double)center + lost;
+    result->moments.squares = (double)squares - (double)deviations * lost;
+    if (!((double)squares <= 4 * result->moments.squares)) {
+        PATH("moments: block read again");
+        moments_block(from, start, count, result);
+    }
+}
+
+static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
+                            reduced *results) {
+    int32_t means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
+    (void)start;
+    moments_reduce_columns(from, count, columns, NULL, moments_value, means);
+    for (int64_t c = 0; c < columns; c++) {
+        float mean = moments_round_mean(moments_float(means[c]), count);
+        __builtin_memcpy(means + c, &mean, sizeof mean);
+    }
+    moments_reduce_columns(from, count, columns, means, moments_deviation, deviations);
+    moments_reduce_columns(from, count, columns, means, moments_square, squares);
+    for (int64_t c = 0; c < columns; c++) {
+        moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
+                   results + c);
+    }
+}
+
+/* Computes a block's moments from its elements times `factor`, a power of two. The products are below 2^52 if they are
+ * scaled down, and below 2^81 if they are scaled up, so that their sum is finite. */
+RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
+    float scaled[REDUCE_BLOCK];
+    reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
+    moments_block(&from, 0, count, result);
+    result->moments.mean /= (double)factor;
+    result->moments.squares /= (double)factor * (double)factor;
+}
+
+/* As in norm_l2.h, computes a block's moments again from scaled elements if its sums overflowed float32, or if its sum
+ * of squares is so small that bits lost in denormals may matter. If |mean| is 2^-20 or more, nonzero deviations are at
+ * least 2^-44 in size, so a sum of squares below 2^-100 is exactly 0 and needs no scaling. */
+INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
+    double mean = result->moments.mean, squares = result->moments.squares;
+    if (squares >= 0x1p-100 && squares < __builtin_inf()) {
+        return;
+    }
+    if (!(squares < __builtin_inf())) {
+        PATH("moments: scaled down");
+        moments_scaled(x, stride, count, 0x1p-76f, result);
+    } else if (mean < 0x1p-20 && mean > -0x1p-20) {
+        PATH("moments: scaled up");
+        moments_scaled(x, stride, count, 0x1p100f, result);
+    }
+}

@@ -1,0 +1,1 @@
+"""Which backends there are, which one runs, and what they need."""

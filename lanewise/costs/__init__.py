@@ -1,0 +1,1 @@
+"""How long calls take, measured: what calibrate() stores and what follows from it."""

@@ -1,0 +1,1 @@
+"""Functions that have no kernel of their own, and what they share."""

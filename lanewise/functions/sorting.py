@@ -1,0 +1,41 @@
+"""topk and nonzero, composed of other operations.
+
+Their contracts say `kind: composed`. dispatch.py imports this module at the first call of one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanewise import _ext, dtypes
+from lanewise._ext import Tensor
+from lanewise.errors import ShapeError
+from lanewise.functions.arguments import normalize_axis, to_bool, to_int
+from lanewise.functions.creation import tensor_of
+from lanewise.functions.results import TopkResult
+
+__all__ = ["nonzero", "topk"]
+
+
+def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
+    """Returns the k largest, or smallest, elements along an axis, sorted, and their indices."""
+    tensor = tensor_of("x", x)
+    count, axis = to_int("k", k, minimum=0), normalize_axis(axis, tensor.ndim)
+    if count > tensor.shape[axis]:
+        raise ShapeError(f"expected k of at most {tensor.shape[axis]}, the extent of axis {axis}, got {count}")
+    indices = _ext.argsort_first(tensor, count, axis, to_bool("largest", largest))
+    return TopkResult(_ext.take_along_axis(tensor, indices, axis=axis), indices)
+
+
+def nonzero(x: Any) -> tuple[Tensor, ...]:
+    """Returns the indices of the elements that are not zero, as one tensor for each axis."""
+    tensor = tensor_of("x", x)
+    if tensor.ndim == 0 or tensor.size >= 2**31:
+        raise ShapeError(f"expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}")
+    mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
+    positions = _ext.mask_indices(mask)  # row-major; the loop splits them into indices, last axis first
+    indices = []
+    for extent in reversed(tensor.shape[1:]):
+        indices.append(_ext.remainder(positions, extent))
+        positions = _ext.floor_divide(positions, extent)
+    return (positions, *reversed(indices))

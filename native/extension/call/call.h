@@ -1,0 +1,15 @@
+/* Handles calls of operations. */
+#pragma once
+
+#include "plan/arguments.h"
+#include "plan/operand.h"
+
+/* Calls an operation with these inputs and default parameters, as operators do. Returns a new reference, or NULL with
+ * an error set. */
+PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
+
+/* Handlers of operations that are not planned: astype and views. Each sets `result`, which stays NULL on failure. */
+lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result);
+lw_outcome lw_call_view(const lw_arguments *arguments, PyObject **result);
+/* Handles an elementwise call if it is a frequent and simple one. Returns whether it was. */
+int lw_call_uniform(const lw_arguments *arguments, PyObject **result);

@@ -1,0 +1,63 @@
+/* Resolves calls of sort and argsort. Also computes the first indices of argsort, for topk
+ * (lanewise/functions/sorting.py). */
+#include "call/execute.h"
+#include "lanewise_operations.h"
+#include "python/module.h"
+
+/* Resolves sort or argsort along an axis. Keeps the first `count` results along it, or all if `count` is negative. */
+static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
+    const lw_operand *x = &plan->operands[0];
+    int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
+    for (int i = 0; i < x->ndim; i++) {
+        shape[i] = i == axis && count >= 0 ? count : x->shape[i];
+    }
+    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(plan, 1) < 0 ||
+        lw_set_result(plan, x->ndim, shape) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < x->ndim; i++) { /* put the axis last */
+        int source = i == x->ndim - 1 ? axis : i + (i >= axis);
+        moved[i] = x->shape[source];
+        strides[0][i] = x->strides[source];
+        strides[1][i] = plan->results[0].strides[source];
+    }
+    lw_collapse(&plan->layout, x->ndim, 1, moved, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
+    plan->parameters[0].i = shape[axis];
+    plan->parameters[1].i = descending;
+    plan->steps = x->size;
+    return 0;
+}
+
+int lw_resolve_sort(const lw_arguments *arguments, lw_plan *plan) {
+    int axis = lw_parse_axis_parameter(arguments, plan->operands[0].ndim);
+    if (axis < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0) {
+        return -1;
+    }
+    return sort_along(plan, axis, -1, plan->parameters[0].i != 0);
+}
+
+/* argsort_first(x, count, axis, descending): returns the first `count` elements of argsort along the axis. */
+static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 4 || !lw_is_tensor(arguments[0])) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (x, count, axis, descending), with a tensor as x");
+    }
+    lw_plan plan;
+    Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
+    int axis = lw_parse_axis(arguments[2], ((lw_tensor *)arguments[0])->ndim);
+    int descending = PyObject_IsTrue(arguments[3]);
+    if (axis < 0 || descending < 0 || PyErr_Occurred() ||
+        lw_begin_plan(&lw_operations[LW_OPERATION_argsort], arguments, NULL, &plan) != LW_DONE) {
+        return NULL;
+    }
+    PyObject *result = sort_along(&plan, axis, first, descending) < 0 ? NULL : lw_execute(&plan, NULL);
+    lw_end_plan(&plan);
+    return result;
+}
+
+LW_NAMED_FAST("topk", argsort_first)
+
+PyMethodDef lw_sort_functions[] = {
+    {"argsort_first", (PyCFunction)(void *)named_argsort_first, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

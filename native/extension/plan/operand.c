@@ -1,0 +1,227 @@
+/* Operands: the array arguments of one call, as the extension reads them. */
+#include "plan/operand.h"
+#include "python/errors.h"
+#include <stdio.h>
+
+void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part) {
+    part->scalar = operand->scalar;
+    part->data = lw_is_number(operand) ? (const char *)&part->scalar : operand->data;
+    part->shape = operand->shape;
+    part->strides = operand->strides;
+    part->size = operand->size;
+    part->tensor = operand->tensor;
+    part->owned = NULL;
+    part->dtype = operand->dtype;
+    part->ndim = (int8_t)ndim;
+    part->weakness = operand->weakness;
+    part->has_view = 0;
+    part->contiguous = operand->contiguous;
+    part->is_copied = operand->is_copied;
+    part->source = operand->source;
+}
+
+void lw_stored_operand(const lw_operand *operand, lw_operand *stored) {
+    lw_borrow_operand(operand, operand->ndim, stored);
+    if (operand->is_copied) {
+        const lw_source *source = &operand->source;
+        stored->shape = source->shape;
+        stored->strides = source->strides;
+        stored->dtype = source->dtype;
+        stored->ndim = source->ndim;
+        stored->contiguous = source->contiguous;
+        stored->is_copied = 0;
+    }
+}
+
+void lw_operand_from_scalar(lw_weakness weakness, lw_scalar scalar, lw_operand *operand) {
+    operand->scalar = scalar;
+    operand->data = (const char *)&operand->scalar;
+    operand->shape = operand->local_shape;
+    operand->strides = operand->local_strides;
+    operand->size = 1;
+    operand->tensor = NULL;
+    operand->owned = NULL;
+    operand->dtype = weakness == LW_WEAK_BOOL ? LW_BOOL : weakness == LW_WEAK_FLOAT ? LW_FLOAT32 : LW_INT32;
+    operand->ndim = 0;
+    operand->weakness = (uint8_t)weakness;
+    operand->has_view = 0;
+    operand->contiguous = 1;
+    operand->is_copied = 0;
+}
+
+void lw_operand_from_number(PyObject *object, lw_operand *operand) {
+    lw_scalar scalar;
+    lw_weakness weakness = lw_parse_number(object, &scalar);
+    lw_operand_from_scalar(weakness, scalar, operand);
+}
+
+int lw_weaken_operand(lw_operand *operand) {
+    PyObject *number = lw_item(operand->dtype, operand->data);
+    if (!number) {
+        return -1;
+    }
+    lw_release_operand(operand);
+    lw_operand_from_number(number, operand);
+    Py_DECREF(number);
+    return 0;
+}
+
+void lw_release_operand(lw_operand *operand) {
+    if (operand->has_view) {
+        PyBuffer_Release(&operand->view);
+        operand->has_view = 0;
+    }
+    Py_XDECREF(operand->owned);
+    operand->owned = NULL;
+}
+
+void lw_own_operand(lw_operand *operand, lw_tensor *tensor) {
+    lw_release_operand(operand);
+    lw_operand_from_tensor(tensor, operand);
+    operand->owned = (PyObject *)tensor;
+}
+
+int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count) {
+    int strong = -1;
+    int weak = LW_STRONG;
+    for (int i = 0; i < count; i++) {
+        if (operation->inputs[i].dtype >= 0 || !operands[i].data) {
+            continue;
+        }
+        if (operands[i].weakness == LW_STRONG) {
+            strong = lw_promote(strong, operands[i].dtype);
+        } else if (operands[i].weakness > weak) {
+            weak = operands[i].weakness;
+        }
+    }
+    switch (weak) {
+    case LW_WEAK_BOOL:
+        return lw_promote(strong, LW_BOOL);
+    case LW_STRONG:
+        return strong < 0 ? LW_FLOAT32 : strong;
+    case LW_WEAK_FLOAT: /* int64 and float promote to float64, which represents more integers than float32 */
+        return strong == LW_INT64 ? LW_FLOAT64 : strong >= LW_FLOAT16 ? strong : LW_FLOAT32;
+    default:
+        return lw_promote(strong, LW_INT32);
+    }
+}
+
+/* Returns the dtype of the kernel for operands that promote to `computed`, or -1 if there is no kernel. */
+static int find_kernel_dtype(const lw_operation *operation, int variant, int computed) {
+    const int16_t *kernels = operation->kernels[variant];
+    if (kernels[computed] >= 0) {
+        return computed;
+    }
+    if (computed == LW_BOOL && kernels[LW_INT32] >= 0) {
+        return LW_INT32;
+    }
+    return computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0 ? LW_FLOAT32 : -1;
+}
+
+enum { DTYPE_LIST_TEXT = 64 };
+
+/* Writes the dtypes that the operation accepts, as in "bool, int32 or float32". */
+static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_operation *operation, int variant) {
+    int left = 0, length = 0;
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        left += find_kernel_dtype(operation, variant, dtype) >= 0;
+    }
+    text[0] = '\0';
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        if (find_kernel_dtype(operation, variant, dtype) >= 0) {
+            left--;
+            const char *separator = left > 1 ? ", " : left ? " or " : "";
+            length +=
+                snprintf(text + length, (size_t)(DTYPE_LIST_TEXT - length), "%s%s", lw_dtype_name(dtype), separator);
+        }
+    }
+    return text;
+}
+
+/* Raises the error for operands that promote to a dtype without a kernel. The message names the first operand whose own
+ * dtype the operation does not accept, or, if it accepts each of them, the dtype to which they promote. The message
+ * also suggests a dtype to convert to. */
+static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
+                                                   const lw_operand *operands, int count) {
+    char text[DTYPE_LIST_TEXT];
+    const char *dtypes = list_kernel_dtypes(text, operation, variant);
+    int target = LW_FLOAT32; /* the suggestion: the last dtype up to float32, in promotion order, with a kernel */
+    for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
+        target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
+    }
+    for (int i = 0; i < count; i++) {
+        const char *name = operation->inputs[i].name;
+        if (!operands[i].data || operation->inputs[i].dtype >= 0 ||
+            find_kernel_dtype(operation, variant, operands[i].dtype) >= 0) {
+            continue;
+        }
+        int is_integer = operands[i].dtype == LW_INT64;
+        int also_int32 = is_integer && target == LW_FLOAT32 && operation->kernels[variant][LW_INT32] >= 0;
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
+                 lw_dtype_name(operands[i].dtype), name, name, lw_dtype_name(target), also_int32 ? " or astype(" : "",
+                 also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");
+        return;
+    }
+    lw_raise(LW_DTYPE_ERROR, "expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", dtypes,
+             lw_dtype_name(computed), lw_dtype_name(target));
+}
+
+int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count) {
+    int dtype = find_kernel_dtype(operation, variant, computed);
+    if (dtype < 0) {
+        refuse_dtype(operation, variant, computed, operands, count);
+    }
+    return dtype;
+}
+
+int lw_copy_operand(lw_operand *operand, int dtype) {
+    if (lw_checked_row_major(dtype, operand->ndim, operand->shape, operand->copy_strides) < 0) {
+        return -1;
+    }
+    if (!operand->is_copied) {
+        operand->source =
+            (lw_source){operand->shape, operand->strides, operand->dtype, operand->ndim, operand->contiguous};
+    }
+    operand->is_copied = 1;
+    operand->dtype = (int8_t)dtype;
+    operand->strides = operand->copy_strides;
+    operand->contiguous = 1;
+    return 0;
+}
+
+int lw_convert_operand(lw_operand *operand, int dtype) {
+    if (operand->weakness == LW_STRONG) {
+        return operand->dtype == dtype ? 0 : lw_copy_operand(operand, dtype);
+    }
+    lw_scalar encoded = {.i = 0};
+    if (lw_encode(operand->weakness, operand->scalar, dtype, &encoded) < 0) {
+        return -1;
+    }
+    operand->scalar = encoded;
+    operand->weakness = LW_STRONG;
+    operand->dtype = (int8_t)dtype;
+    return 0;
+}
+
+void lw_explain_range(int dtype, PyObject *value) {
+    if (dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
+        PyErr_Clear();
+        lw_raise(LW_RANGE_ERROR,
+                 "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) first",
+                 lw_describe(value));
+    }
+}
+
+int lw_overlaps(const lw_tensor *written, const lw_operand *operand) {
+    if (!operand->data || operand->weakness != LW_STRONG || operand->owned || operand->is_copied ||
+        operand->size == 0 || written->size == 0 ||
+        (lw_device_of(operand) && operand->tensor->storage != written->storage)) {
+        return 0;
+    }
+    const char *low, *high, *written_low, *written_high;
+    lw_memory_range(operand->data, operand->ndim, operand->shape, operand->strides, lw_item_size(operand->dtype), &low,
+                    &high);
+    lw_memory_range(written->data, written->ndim, written->shape, written->strides, lw_item_size(written->dtype),
+                    &written_low, &written_high);
+    return low < written_high && written_low < high;
+}

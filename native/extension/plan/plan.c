@@ -1,0 +1,228 @@
+/* What all resolvers share: reading inputs, choosing the placement and the kernel, broadcasting, collapsing
+ * dimensions. */
+#include "plan/plan.h"
+
+lw_placement lw_resolve_placement(const lw_operand *operands, int count) {
+    int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
+    for (int i = 0; i < count; i++) {
+        const lw_tensor *tensor = operands[i].tensor;
+        if (!operands[i].data || !tensor) {
+            continue;
+        }
+        if (!tensor->committed) {
+            gpu = lw_is_host(tensor->backend) ? gpu : tensor->backend;
+        } else if (tensor->backend != chosen) {
+            if (chosen >= 0 && lw_strict_backends) {
+                lw_raise(LW_BACKEND_ERROR,
+                         "expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
+                         lw_backend_name(chosen), lw_backend_name(tensor->backend));
+                return (lw_placement){-1, 0};
+            }
+            chosen = tensor->backend > chosen ? tensor->backend : chosen;
+        }
+    }
+    int committed = 1, backend = chosen >= 0 ? chosen : lw_current_backend(&committed);
+    backend = !committed && gpu >= 0 ? gpu : backend;
+    return (lw_placement){lw_require_open(backend) < 0 ? -1 : backend, committed};
+}
+
+/* Lets lw_execute() copy arrays that are not on the device of the plan. */
+static int move_operands(lw_plan *plan) {
+    if (!lw_has_devices) {
+        return 0;
+    }
+    const lw_device *device = lw_devices[plan->placement.backend];
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        lw_operand *operand = &plan->operands[i];
+        int may_move = operand->data && operand->weakness == LW_STRONG &&
+                       (device || (operand->tensor && !lw_is_host(operand->tensor->backend)));
+        if (may_move && lw_device_of(operand) != device && lw_copy_operand(operand, operand->dtype) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static lw_outcome check_ndim(const lw_input *input, const lw_operand *operand) {
+    if (operand->ndim == input->ndim) {
+        return LW_DONE;
+    }
+    lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
+             input->ndim == 1 ? "" : "s", lw_shape_text(operand->ndim, operand->shape), input->name,
+             input->description);
+    return LW_FAILED;
+}
+
+lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_placement *placement,
+                         lw_plan *plan) {
+    int count = operation->input_count;
+    lw_operand *operands = plan->operands;
+    lw_outcome outcome = LW_DONE;
+    plan->operation = operation;
+    plan->result_count = 1;
+    plan->is_chained = 0;
+    for (int i = 0; i < count; i++) {
+        operands[i].data = NULL;
+        operands[i].has_view = 0;
+        operands[i].owned = NULL;
+    }
+    for (int i = 0; i < count && outcome == LW_DONE; i++) {
+        if (inputs[i]) {
+            int ndim = operation->inputs[i].ndim;
+            outcome = lw_read_operand(inputs[i], &operands[i]);
+            outcome = outcome == LW_DONE && ndim >= 0 ? check_ndim(&operation->inputs[i], &operands[i]) : outcome;
+        }
+    }
+    if (outcome == LW_DONE) {
+        lw_placement chosen = placement ? *placement : lw_resolve_placement(operands, count);
+        /* Member by member: compilers copy a struct as a whole, which stalls if its members were just stored. */
+        plan->placement.backend = plan->result_placement.backend = chosen.backend;
+        plan->placement.committed = plan->result_placement.committed = chosen.committed;
+        outcome = chosen.backend < 0 || move_operands(plan) < 0 ? LW_FAILED : LW_DONE;
+    }
+    return outcome;
+}
+
+int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
+    plan->kernel = plan->operation->kernels[variant][dtype];
+    plan->dtype = plan->operation->results[dtype];
+    if (lw_has_kernel(plan)) {
+        return 0;
+    }
+    plan->placement.backend = lw_host_backend(&plan->placement.committed);
+    return move_operands(plan);
+}
+
+int lw_choose_kernel(lw_plan *plan, int count) {
+    const lw_operation *operation = plan->operation;
+    int computed = lw_computed_dtype(operation, plan->operands, count);
+    int dtype = lw_kernel_dtype(operation, 0, computed, plan->operands, count);
+    for (int i = 0; i < count; i++) {
+        if (dtype < 0 || (plan->operands[i].data && lw_convert_operand(&plan->operands[i], dtype) < 0)) {
+            return -1;
+        }
+    }
+    return lw_set_kernel(plan, 0, dtype) < 0 ? -1 : dtype;
+}
+
+int lw_has_kernel(const lw_plan *plan) {
+    const lw_device *device = lw_devices[plan->placement.backend];
+    return !device || !device->kernels || device->kernels[plan->kernel];
+}
+
+int64_t lw_set_result(lw_plan *plan, int ndim, const int64_t *shape) {
+    lw_result *result = &plan->results[0];
+    int64_t bytes = lw_checked_row_major(plan->dtype, ndim, shape, result->strides);
+    for (int i = 0; i < ndim; i++) {
+        result->shape[i] = shape[i];
+    }
+    result->ndim = (int8_t)ndim;
+    result->contiguous = 1;
+    return result->size = bytes < 0 ? -1 : lw_items(plan->dtype, bytes);
+}
+
+int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
+    int ndim = 0;
+    for (int i = 0; i < count; i++) {
+        ndim = operands[i].data && operands[i].ndim > ndim ? operands[i].ndim : ndim;
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        shape[axis] = 1;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!operands[i].data) {
+            continue;
+        }
+        int lead = ndim - operands[i].ndim;
+        for (int axis = lead; axis < ndim; axis++) {
+            int64_t extent = operands[i].shape[axis - lead];
+            if (shape[axis] == 1) {
+                shape[axis] = extent;
+            } else if (extent != 1 && extent != shape[axis]) {
+                return lw_refuse(LW_SHAPE_ERROR,
+                                 "expected shapes that broadcast, got %s and %s; extents, compared from the last axis, "
+                                 "must be equal or 1",
+                                 lw_shape_text(ndim, shape), lw_shape_text(operands[i].ndim, operands[i].shape));
+            }
+        }
+    }
+    return ndim;
+}
+
+void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides) {
+    int lead = ndim - operand->ndim;
+    for (int axis = 0; axis < ndim; axis++) {
+        int broadcast = axis < lead || (operand->shape[axis - lead] == 1 && shape[axis] != 1);
+        strides[axis] = broadcast ? 0 : operand->strides[axis - lead];
+    }
+}
+
+int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
+    for (int i = 0; i < count; i++) {
+        if (operands[i].ndim == 0) {
+            continue;
+        }
+        if (!operands[i].contiguous || operands[i].ndim != ndim) {
+            return 0;
+        }
+        for (int axis = 0; axis < ndim && operands[i].shape != shape; axis++) {
+            if (operands[i].shape[axis] != shape[axis]) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+void lw_plan_elements(lw_plan *plan) {
+    const lw_operand *operands = plan->operands;
+    const lw_result *result = &plan->results[0];
+    lw_layout *layout = &plan->layout;
+    int count = plan->operation->input_count;
+    plan->steps = result->size;
+    if (lw_is_one_row(operands, count, result->ndim, result->shape) && result->contiguous) {
+        layout->ndim = 1;
+        layout->inner = 0;
+        layout->shape[0] = result->size;
+        for (int i = 0; i < count; i++) {
+            layout->strides[i][0] = operands[i].ndim == 0 && result->size != 1 ? 0 : lw_item_size(operands[i].dtype);
+        }
+        layout->strides[count][0] = lw_item_size(plan->dtype);
+        return;
+    }
+    int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    for (int i = 0; i < count; i++) {
+        lw_broadcast_strides(&operands[i], result->ndim, result->shape, strides[i]);
+    }
+    for (int axis = 0; axis < result->ndim; axis++) {
+        strides[count][axis] = result->strides[axis];
+    }
+    lw_collapse(layout, result->ndim, 0, result->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+}
+
+int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
+    if (extent == 0 && operation->refuses_empty) {
+        lw_raise(LW_SHAPE_ERROR,
+                 "expected an axis with at least one element, got an empty one; check the size before the call");
+        return 1;
+    }
+    if (extent > INT32_MAX && (operation->kind == LW_KIND_INDEX_REDUCTION || operation->kind == LW_KIND_SORT)) {
+        lw_raise(LW_SHAPE_ERROR, "expected an axis of at most 2147483647 elements, got %lld; split it",
+                 (long long)extent);
+        return 1;
+    }
+    return 0;
+}
+
+int64_t lw_moved_bytes(const lw_plan *plan) {
+    int64_t bytes = 0;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        const lw_operand *operand = &plan->operands[i];
+        int64_t elements = operand->size < plan->steps ? operand->size : plan->steps;
+        bytes += operand->data ? elements * lw_item_size(operand->dtype) : 0;
+    }
+    for (int i = 0; i < plan->result_count; i++) {
+        bytes += plan->results[i].size * lw_item_size(plan->dtype);
+    }
+    return bytes;
+}

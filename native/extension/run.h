@@ -1,9 +1,0 @@
-/* Runs kernels on the CPU. */
-#pragma once
-
-#include "operation.h"
-
-/* Runs a kernel on the CPU. Long runs release the GIL, check for Ctrl-C and use several threads. `nanoseconds` is the
- * time that the run is expected to take on one thread. Returns 0, or -1 with an error set. */
-int lw_run(int backend, int kernel, const void *layout, const void *const *inputs, void *const *outputs,
-           const lw_scalar *parameters, double nanoseconds);

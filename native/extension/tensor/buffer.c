@@ -1,0 +1,299 @@
+/* Reads operands from objects with the buffer protocol: checks formats, strides and masks, and converts uint8. */
+#include "plan/operand.h"
+#include "python/errors.h"
+#include <string.h>
+
+/* Returns the type code in a buffer's format, without the leading byte-order character. Returns NULL if the elements
+ * are big-endian; all supported machines are little-endian. */
+static const char *element_code(const char *format, Py_ssize_t item_size) {
+    if (*format == '>' || *format == '!') {
+        return item_size == 1 ? format + 1 : NULL;
+    }
+    return *format == '@' || *format == '=' || *format == '<' ? format + 1 : format;
+}
+
+/* Returns the dtype of a buffer's elements, or -1 if Lanewise has no such dtype. */
+static int dtype_of_code(const char *code, Py_ssize_t item_size) {
+    if (!code || code[0] == '\0' || code[1] != '\0') {
+        return -1;
+    }
+    int dtype = -1;
+    switch (*code) {
+    case '?':
+        dtype = LW_BOOL;
+        break;
+    case 'i':
+    case 'l':
+    case 'q':
+        dtype = item_size == 4 ? LW_INT32 : LW_INT64;
+        break;
+    case 'e':
+        dtype = LW_FLOAT16;
+        break;
+    case 'f':
+        dtype = LW_FLOAT32;
+        break;
+    case 'd':
+        dtype = LW_FLOAT64;
+        break;
+    default:
+        return -1;
+    }
+    return item_size == lw_item_size(dtype) ? dtype : -1;
+}
+
+/* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
+ * buffer is not such an integer. */
+static int read_integer_scalar(PyObject *object, lw_operand *operand) {
+    if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
+        return 0;
+    }
+    PyObject *number = PyNumber_Index(object);
+    if (!number) {
+        PyErr_Clear();
+        return 0;
+    }
+    lw_release_operand(operand);
+    lw_operand_from_number(number, operand);
+    Py_DECREF(number);
+    return 1;
+}
+
+/* Returns whether a type code stands for complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
+static int is_complex(const char *code) {
+    if (!code || code[0] != 'Z') {
+        return code && (code[0] == 'F' || code[0] == 'D');
+    }
+    return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
+}
+
+/* Raises the error for elements of a type for which Lanewise has no dtype. `code` is NULL if the elements are
+ * big-endian. */
+static void refuse_elements(const char *format, const char *code) {
+    static const struct {
+        char code;
+        const char *name;
+        const char *dtype; /* Lanewise's dtype to convert to; NULL for elements that are not real numbers */
+    } types[] = {{'b', "int8", "int32"},         {'h', "int16", "int32"},       {'H', "uint16", "int32"},
+                 {'I', "uint32", "int64"},       {'L', "uint64", "int64"},      {'Q', "uint64", "int64"},
+                 {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
+                 {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
+    if (is_complex(code)) {
+        lw_raise(LW_DTYPE_ERROR,
+                 "expected real numbers, got complex ones; compute with their real and imaginary parts separately");
+        return;
+    }
+    const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
+    const char *letter = code ? code : "";
+    while (*letter >= '0' && *letter <= '9') { /* skip the length of a string, as in 12w */
+        letter++;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (*letter == types[i].code) {
+            name = types[i].name;
+            dtype = types[i].dtype;
+        }
+    }
+    if (!dtype) {
+        lw_raise(LW_DTYPE_ERROR, "expected numbers, got %s%s", name,
+                 *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
+                 : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
+                                  : "");
+        return;
+    }
+    lw_raise(LW_DTYPE_ERROR,
+             "expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format '%s'); "
+             "convert it first, as x.astype('%s') does in NumPy",
+             name, format, dtype);
+}
+
+/* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error. */
+static void reword_refusal(PyObject *object) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
+        return;
+    }
+    PyObject *type, *reason, *traceback;
+    PyErr_Fetch(&type, &reason, &traceback);
+    lw_raise(LW_ARGUMENT_ERROR,
+             "expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with x.astype('float32')",
+             lw_describe(object), reason);
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(traceback);
+}
+
+/* Reads the shape and strides of a buffer. An exporter may leave out the strides, as ctypes does, or the shape of its
+ * only dimension. */
+static int read_geometry(const Py_buffer *view, lw_operand *operand) {
+    if (view->ndim > LW_MAX_NDIM) {
+        return lw_refuse(LW_SHAPE_ERROR, "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM, view->ndim);
+    }
+    int is_indirect = !view->shape && view->ndim > 1;
+    for (int i = 0; view->suboffsets && i < view->ndim; i++) {
+        is_indirect |= view->suboffsets[i] >= 0;
+    }
+    if (is_indirect) {
+        return lw_refuse(LW_ARGUMENT_ERROR,
+                         "expected an array in one block of memory, got pointers to several; copy it first");
+    }
+    operand->size = 1;
+    for (int i = 0; i < view->ndim; i++) {
+        operand->local_shape[i] = view->shape ? view->shape[i] : view->len / view->itemsize;
+        operand->size *= operand->local_shape[i];
+        operand->local_strides[i] = view->strides ? view->strides[i] : 0;
+    }
+    operand->ndim = (int8_t)view->ndim;
+    operand->shape = operand->local_shape;
+    operand->strides = operand->local_strides;
+    if (!view->strides) {
+        lw_row_major(view->ndim, operand->local_shape, view->itemsize, operand->local_strides);
+    }
+    operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
+    return 0;
+}
+
+/* Returns a new int32 or float32 tensor with the elements of a uint8 buffer. */
+static lw_tensor *convert_uint8(const lw_operand *buffer, int dtype) {
+    int committed, backend = lw_host_backend(&committed);
+    lw_tensor *result = lw_tensor_new(dtype, buffer->ndim, buffer->shape, backend, committed);
+    if (!result || result->size == 0) {
+        return result;
+    }
+    int last = buffer->ndim - 1;
+    int64_t row = buffer->contiguous ? result->size : buffer->shape[last];
+    int64_t stride = buffer->contiguous ? 1 : buffer->strides[last];
+    int64_t index[LW_MAX_NDIM] = {0};
+    const uint8_t *data = (const uint8_t *)buffer->data;
+    for (int64_t start = 0; start < result->size; start += row) {
+        if (dtype == LW_FLOAT32) {
+            float *floats = (float *)(void *)result->data + start;
+            for (int64_t i = 0; i < row; i++) {
+                floats[i] = data[i * stride];
+            }
+        } else {
+            int32_t *ints = (int32_t *)(void *)result->data + start;
+            for (int64_t i = 0; i < row; i++) {
+                ints[i] = data[i * stride];
+            }
+        }
+        for (int axis = last - 1; axis >= 0; axis--) { /* advance to the next row */
+            data += buffer->strides[axis];
+            if (++index[axis] < buffer->shape[axis]) {
+                break;
+            }
+            data -= index[axis] * buffer->strides[axis];
+            index[axis] = 0;
+        }
+    }
+    return result;
+}
+
+static int is_bytes(PyObject *object) {
+    return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
+}
+
+/* Returns whether any element of a numpy.ma.MaskedArray is masked, or -1 with an exception set on failure. */
+static int is_masked(PyObject *array) {
+    PyObject *mask = PyObject_GetAttrString(array, "mask");
+    PyObject *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
+    int result = any ? PyObject_IsTrue(any) : -1;
+    Py_XDECREF(any);
+    Py_XDECREF(mask);
+    return result;
+}
+
+/* Returns whether an object is a numpy.ma.MaskedArray with masked elements, or -1 with an exception set on failure. The
+ * buffer of such an array does not show which elements are masked. Remembers the last type other than MaskedArray, so
+ * that the check of an ndarray takes one comparison. */
+static int has_mask(PyObject *object) {
+    static PyTypeObject *unmasked;
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == unmasked) {
+        return 0;
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)type, "soften_mask");
+    if (method) {
+        Py_DECREF(method);
+        return is_masked(object);
+    }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
+    PyErr_Clear();
+    Py_INCREF((PyObject *)type);
+    Py_XDECREF((PyObject *)unmasked);
+    unmasked = type;
+    return 0;
+}
+
+lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
+    Py_buffer *view = &operand->view;
+    if (is_bytes(object)) {
+        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected numbers, got %s; give memoryview(x) to read each byte as an int",
+                 lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
+        return LW_FAILED;
+    }
+    int masked = has_mask(object);
+    if (masked < 0) {
+        return LW_FAILED;
+    }
+    if (masked) {
+        lw_raise(
+            LW_ARGUMENT_TYPE_ERROR,
+            "expected an array without a mask, got a numpy.ma array, whose mask would be lost; call .filled() first");
+        return LW_FAILED;
+    }
+    if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
+        reword_refusal(object);
+        return LW_FAILED;
+    }
+    operand->has_view = 1;
+    operand->owned = NULL;
+    const char *format = view->format ? view->format : "B";
+    const char *code = element_code(format, view->itemsize);
+    int dtype = dtype_of_code(code, view->itemsize);
+    if (dtype < 0 && read_integer_scalar(object, operand)) {
+        return LW_DONE;
+    }
+    int is_uint8 = view->itemsize == 1 && code && strcmp(code, "B") == 0;
+    if (dtype < 0 && !is_uint8) {
+        refuse_elements(format, code);
+        return LW_FAILED;
+    }
+    if (read_geometry(view, operand) < 0) {
+        return LW_FAILED;
+    }
+    operand->data = view->buf;
+    operand->tensor = NULL;
+    operand->is_copied = 0;
+    operand->dtype = (int8_t)dtype;
+    operand->weakness = LW_STRONG;
+    if (is_uint8) {
+        lw_tensor *converted = convert_uint8(operand, uint8_as);
+        if (!converted) {
+            return LW_FAILED;
+        }
+        lw_release_operand(operand);
+        lw_operand_from_tensor(converted, operand);
+        operand->tensor = NULL; /* a temporary, so its backend does not decide where the call runs */
+        operand->owned = (PyObject *)converted;
+    }
+    return LW_DONE;
+}
+
+lw_outcome lw_read_operand(PyObject *object, lw_operand *operand) {
+    if (lw_is_tensor(object)) {
+        lw_operand_from_tensor((lw_tensor *)object, operand);
+        return LW_DONE;
+    }
+    operand->has_view = 0;
+    operand->owned = NULL;
+    if (lw_is_float(object) || lw_is_int(object)) {
+        lw_operand_from_number(object, operand);
+        return LW_DONE;
+    }
+    if (PyObject_CheckBuffer(object)) {
+        return lw_read_buffer(object, LW_INT32, operand);
+    }
+    return LW_NEEDS_PYTHON;
+}

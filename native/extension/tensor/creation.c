@@ -1,0 +1,126 @@
+/* Creates tensors from parameters alone, as full and arange do. lanewise/functions/creation.py has the public
+ * functions. */
+#include "call/execute.h"
+#include "python/module.h"
+#include "python/python.h"
+#include <stdlib.h>
+
+/* Returns whether a kernel parameter, such as a seed, is an int whatever the dtype of the result. */
+static int is_int_parameter(const lw_operation *operation, int position) {
+    for (int i = 0; i < operation->parameter_count; i++) {
+        lw_parameter_type type = operation->parameters[i].type;
+        if (type <= LW_PARAMETER_CHOICE && position-- == 0) {
+            return type == LW_PARAMETER_INT;
+        }
+    }
+    return 0;
+}
+
+/* Parses a kernel parameter. Its dtype is that of the result, unless the contract says that the parameter is an int. */
+static int parse_kernel_number(const lw_operation *operation, int position, int dtype, PyObject *object,
+                               lw_scalar *scalar) {
+    lw_weakness weakness = lw_parse_number(object, scalar);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    int is_real = weakness >= LW_WEAK_BIG_INT_BELOW;
+    int as_integer = is_int_parameter(operation, position);
+    if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
+        int64_t encoded; /* unused: lw_encode() is called for its errors only */
+        return lw_encode(weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
+    }
+    if (dtype == LW_BOOL) {
+        scalar->i = is_real ? scalar->f != 0 : scalar->i != 0;
+    } else {
+        scalar->f = lw_double_for(weakness, *scalar, dtype);
+    }
+    return 0;
+}
+
+/* Parses the shape and dtype of a new tensor. Returns the number of dimensions, or -1 with an error set. */
+static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int *dtype) {
+    int ndim = lw_parse_shape("shape", arguments[0], shape);
+    if (ndim < 0 || (*dtype = lw_parse_dtype(arguments[1])) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] < 0) {
+            return lw_refuse(LW_SHAPE_ERROR, "expected extents of at least 0 for shape, got %s",
+                             lw_shape_text(ndim, shape));
+        }
+    }
+    return ndim;
+}
+
+/* allocate(shape, dtype, tensors): returns an uninitialized tensor on the backend that would run an operation on a list
+ * of tensors, for callers that write all of its elements. */
+static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    int64_t shape[LW_MAX_NDIM];
+    int dtype;
+    int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
+    if (tensors < 0) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
+    }
+    int ndim = parse_shape_and_dtype(arguments, shape, &dtype);
+    lw_operand *operands = calloc((size_t)tensors + 1, sizeof *operands);
+    for (int i = 0; operands && i < tensors; i++) {
+        PyObject *item = lw_sequence_item(arguments[2], i);
+        if (lw_is_tensor(item)) {
+            lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
+        }
+    }
+    lw_placement placement = operands && ndim >= 0 ? lw_resolve_placement(operands, tensors) : (lw_placement){-1, 0};
+    free(operands);
+    return !operands ? PyErr_NoMemory()
+           : placement.backend < 0
+               ? NULL
+               : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement.backend, placement.committed);
+}
+
+/* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
+ * the user called to name errors: zeros runs the kernel of full. */
+static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    int is_valid = count == 4 && lw_is_string(arguments[0]) && lw_is_tuple(arguments[3]);
+    const char *name = is_valid ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const lw_operation *operation = name ? lw_find_operation(name) : NULL;
+    if (!operation || operation->kind != LW_KIND_CREATION) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                        "expected (operation, shape, dtype, parameters), with a tuple of parameters");
+    }
+    int64_t shape[LW_MAX_NDIM];
+    int dtype;
+    int ndim = parse_shape_and_dtype(arguments + 1, shape, &dtype);
+    if (ndim < 0) {
+        return NULL;
+    }
+    if (operation->kernels[0][dtype] < 0) {
+        return lw_raise(LW_DTYPE_ERROR,
+                        "expected a dtype with a kernel, got %s; create float32 and convert it by astype",
+                        lw_dtype_name(dtype));
+    }
+    lw_plan plan = {.operation = operation, .result_count = 1};
+    plan.placement = plan.result_placement = lw_resolve_placement(NULL, 0);
+    if (plan.placement.backend < 0) {
+        return NULL;
+    }
+    Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
+    for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
+        PyObject *number = PyTuple_GetItem(arguments[3], i);
+        if (parse_kernel_number(operation, (int)i, dtype, number, &plan.parameters[i]) < 0) {
+            return NULL;
+        }
+    }
+    if (lw_set_kernel(&plan, 0, dtype) < 0 || lw_set_result(&plan, ndim, shape) < 0) {
+        return NULL;
+    }
+    lw_plan_elements(&plan);
+    return lw_execute(&plan, NULL);
+}
+
+PyMethodDef lw_creation_functions[] = {
+    {"allocate", (PyCFunction)(void *)allocate, METH_FASTCALL, NULL},
+    {"create", (PyCFunction)(void *)create, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
