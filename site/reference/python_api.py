@@ -67,8 +67,8 @@ class Group:
 
 @cache
 def _source_and_tree(name: str) -> tuple[str, ast.Module]:
-    """Returns the text of a module of Lanewise, and its syntax tree."""
-    source = (ROOT / "lanewise" / f"{name}.py").read_text(encoding="utf-8")
+    """Returns the text of a module of Lanewise, such as "backends.memory", and its syntax tree."""
+    source = (ROOT / "lanewise").joinpath(*name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     return source, ast.parse(source)
 
 
@@ -317,7 +317,7 @@ def _docstrings_in_python() -> Iterator[tuple[str, str]]:
 def _docstrings_in_c() -> Iterator[tuple[str, str]]:
     """Yields names and docstrings from the tables of attributes and methods: `{"size", ..., "The number ..."}`."""
     for name in ("type.c", "exchange.c"):
-        source = (ROOT / "native" / "extension" / name).read_text(encoding="utf-8")
+        source = (ROOT / "native" / "extension" / "tensor" / name).read_text(encoding="utf-8")
         for entry in re.finditer(r'^    \{"([a-z]\w*|m?T)",([^{}]*)\},?$', source, re.MULTILINE):
             if strings := re.findall(r'"((?:[^"\\]|\\.)*)"', entry[2]):
                 yield entry[1], strings[-1].replace("\\n", "\n").partition("--\n\n")[2] or strings[-1]
