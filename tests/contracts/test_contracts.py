@@ -40,7 +40,7 @@ def test_special_values_agree_with_references(contract):
 def test_examples_run(contract):
     test = doctest.DocTestParser().get_doctest(contract.example, {"lw": lw}, contract.operation, contract.path.name, 0)
     report = []
-    doctest.DocTestRunner().run(test, out=report.append)
+    doctest.DocTestRunner(verbose=False).run(test, out=report.append)
     assert not report, "".join(report)
 
 

@@ -44,7 +44,7 @@ def test_docs_say_how_to_name_a_device():
 def test_examples_of_operations(name):
     examples = doctest.DocTestParser().get_doctest(getattr(lw, name).__doc__, {"lw": lw}, name, None, None)
     assert examples.examples, f"{name} has no example"
-    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples).failed == 0
+    assert doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE).run(examples).failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
