@@ -12,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-from native import build, compiler
+from native import build, compiler, sbom
 from native.errors import BuildError
 from native.targets import TARGETS, Target
 from wasm import compress, optimize
@@ -78,6 +78,8 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build.place(files, build.PACKAGE)
         else:
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
+            bill = sbom.write(build.BUILD / "sbom" / target.name, self.metadata.version, target, using)
+            build_data["sbom_files"].append(str(bill))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Compresses the browser's wheel better than hatchling does, because web pages wait for its download."""

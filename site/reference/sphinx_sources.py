@@ -24,7 +24,7 @@ from generator.load import load_contracts, load_kinds  # noqa: E402
 from markup import directive, table  # noqa: E402
 
 REPORT = ROOT / "build" / "reports" / "support.md"
-GUIDE = ("coming-from-numpy", "accuracy", "tuning", "dispatch")
+GUIDE = ("coming-from-numpy", "accuracy", "tuning", "dispatch", "versions")
 FIGURES = ("figures", "figures-webgpu")
 EXTEND = ("adding-an-operation", "adding-a-backend")
 
@@ -82,6 +82,7 @@ def _start(count: int, pages: Mapping[str, str], kinds: list[str]) -> str:
         ["[Threads, memory, GPUs](docs/tuning.md)", "settings, and how to use a GPU"],
         ["[Accuracy](docs/accuracy.md)", "which results have the same bits everywhere, and the bounds of the others"],
         ["[How a call is dispatched](docs/dispatch.md)", "which backend runs a call"],
+        ["[Versions and support](docs/versions.md)", "which versions of Python, NumPy and Pyodide, and for how long"],
         ["[Support matrix](tables/support.md)", "which operation passed its tests on which backend"],
         ["[Figures](docs/figures.md)", "the benchmark, with machines and dates"],
         ["[Adding an operation](docs/adding-an-operation.md)", "and [a backend](docs/adding-a-backend.md)"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from native import release
+from native.errors import BuildError
 from native.targets import TARGETS, host
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +31,10 @@ CONTENTS = {
 MAGIC = {".so": b"\x7fELF", ".dylib": b"\xcf\xfa\xed\xfe", ".dll": b"MZ"}
 
 
+def zig() -> str:
+    return subprocess.check_output([sys.executable, "-m", "ziglang", "version"], text=True).strip()
+
+
 @pytest.mark.parametrize("name", sorted(CONTENTS))
 def test_a_wheel_for_each_platform(small: Path, build: Callable, name: str) -> None:
     done = build("--wheel", name)
@@ -40,6 +47,8 @@ def test_a_wheel_for_each_platform(small: Path, build: Callable, name: str) -> N
         names = set(wheel.namelist())
         assert {f"lanewise/_lib/kernels_{isa}{suffix}" for isa in isas} == {n for n in names if "/kernels_" in n}
         assert {extension, "lanewise/_lib/manifest.json", "lanewise/_lib/include/lanewise_table.h"} <= names
+        (bill,) = (json.loads(wheel.read(n)) for n in names if n.endswith(".dist-info/sboms/lanewise.cdx.json"))
+        assert bill["metadata"]["tools"]["components"] == [{"type": "application", "name": "zig", "version": zig()}]
         assert {wheel.read(f"lanewise/_lib/kernels_{isa}{suffix}")[: len(MAGIC[suffix])] for isa in isas} == {
             MAGIC[suffix]
         }
@@ -135,3 +144,25 @@ def test_one_binary_for_every_python(tmp_path: Path) -> None:
             [python, "-P", "-c", program], env=environment, capture_output=True, text=True, cwd=tmp_path
         )
         assert (done.stdout, done.stderr) == ("5.0\n", ""), python
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lanewise-0.1.0-cp312-abi3-pyodide_2024_0_wasm32.whl",
+        "lanewise-0.1.0-cp312-abi3-pyemscripten_2024_0_wasm32.pyodide_2025_0_wasm32.whl",
+        "lanewise-0.1.0-cp312-abi3-pyemscripten_2024_wasm32.whl",
+        "lanewise-0.1.0-cp311-abi3-linux_x86_64.whl",
+        "lanewise-cp311-abi3-win_amd64.whl",
+        "lanewise.tar.gz",
+    ],
+)
+def test_pypi_would_refuse_these_names(name: str) -> None:
+    with pytest.raises(BuildError, match=f"^{re.escape(name)}: "):
+        release.check_names([name])
+
+
+def test_pypi_takes_the_names_of_the_wheels() -> None:
+    tags = [target.wheel_platform for target in TARGETS.values() if target.binary_format != "wasm"]
+    tags.append(".".join(tag for tag in TARGETS["wasm32-pyodide"].wheel_platform.split(".") if "emscripten" in tag))
+    release.check_names([*(f"lanewise-0.1.0-cp311-abi3-{tag}.whl" for tag in tags), "lanewise-0.1.0.tar.gz"])
