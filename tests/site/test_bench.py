@@ -125,7 +125,8 @@ def test_threads_share_matrix_products_only(quick, one_thread):
 
 @pytest.mark.parametrize(("processors", "workers"), [(1, 0), (2, 2), (64, 4)])
 def test_the_number_of_workers(one_thread, processors, workers):
-    assert asyncio.run(bench._open_workers(min(processors, bench.MAX_WORKERS))) == workers
+    opening = bench._open_workers(min(processors, bench.MAX_WORKERS))
+    assert call_in_thread(asyncio.run, opening) == workers
     assert lw.get_num_threads() == 1
 
 

@@ -155,7 +155,7 @@ def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_constants_are_those_of_the_extension() -> None:
     assert shaders.ENTRIES == ENTRIES
     assert desktop.DISPATCH.format == DISPATCH.format
-    header = (ROOT / "native" / "extension" / "recorder.h").read_text(encoding="utf-8")
+    header = (ROOT / "native" / "extension" / "webgpu" / "recorder.h").read_text(encoding="utf-8")
     assert re.search(r"LW_BATCH = (\d+)", header)[1] == str(desktop.BATCH) == str(BATCH)
     assert 4 * int(re.search(r"LW_PARAMETER_WORDS = (\d+)", header)[1]) == desktop.PARAMETER_BYTES == PARAMETER_BYTES
     assert all(f"override {name}: u32" in STRUCTS for name in ("lw_sources", *shaders.VARIANTS))
