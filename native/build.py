@@ -121,14 +121,14 @@ def place(files: Files, package: Path) -> None:
             path.unlink()
 
 
-def wheel(target: Target) -> Path:
-    """Packs a complete wheel into dist/ with hatchling and its hook, as pip does, and returns its path."""
+def wheel(target: Target, folder: Path = ROOT / "dist") -> Path:
+    """Packs a complete wheel into a folder with hatchling and its hook, as pip does, and returns its path."""
     try:
         from hatchling.builders.wheel import WheelBuilder
     except ImportError:
         raise BuildError("hatchling, which packs wheels, is not installed; pip install hatchling") from None
     os.environ["LANEWISE_TARGET"] = target.name
-    (path,) = WheelBuilder(str(ROOT)).build(directory=str(ROOT / "dist"), versions=["standard"])
+    (path,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
     return Path(path)
 
 
@@ -252,7 +252,8 @@ def _files(folder: Path) -> list[Path]:
 def main() -> None:
     """Runs the command line."""
     parser = argparse.ArgumentParser(description="Builds Lanewise's binaries in place, or a wheel for a platform.")
-    parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a complete wheel for this platform in dist/")
+    parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a complete wheel for this platform")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheel (default: dist/)")
     parser.add_argument("--into", type=Path, metavar="DIR", help="write a complete importable package to DIR instead")
     parser.add_argument(
         "--sanitize", choices=sorted(compiler.SANITIZERS), help="build with a sanitizer (needs --into and CC)"
@@ -263,7 +264,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.wheel:
         target = TARGETS[arguments.wheel]
-        path = wheel(target)
+        path = wheel(target, arguments.dist.resolve())
         print(f"{path}: built{'' if target == host() else ', not run'}")
         return
     using = compiler.choose(sanitizer=arguments.sanitize or "")

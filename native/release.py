@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import re
 import subprocess
 import sys
@@ -26,7 +25,6 @@ sys.path[:0] = [str(ROOT)]
 
 from native.errors import BuildError  # noqa: E402
 from native.targets import TARGETS, host  # noqa: E402
-from wasm import build  # noqa: E402
 
 __all__ = ["check_names"]
 
@@ -40,8 +38,6 @@ TOOLS = {
     "packaging": "packaging",
     "twine": "twine",
 }
-EPOCH = os.environ.get("SOURCE_DATE_EPOCH", "1580601600")  # of the files in a wheel: hatchling's own default
-PYODIDE = "wasm32-pyodide"
 PYPI = "pyemscripten"  # the tags for Pyodide that PyPI takes (PEP 783) begin with this; the site's wheel has all
 NATIVE = tuple(name for name, target in TARGETS.items() if target.binary_format != "wasm")
 
@@ -67,23 +63,16 @@ def check_names(names: Iterable[str]) -> None:
             raise BuildError(f"{name}: expected a manylinux, macosx or win tag, got {', '.join(bare)}")
 
 
-def _wheel(sources: Path, folder: Path, target: str, tag: str = "") -> None:
-    """Builds the wheel of a target from sources into a folder; `tag` limits the tags of Pyodide's (wasm/build.py)."""
-    platform = ".".join(each for each in TARGETS[target].wheel_platform.split(".") if each.startswith(tag))
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        str(folder),
-    ]
-    made = {"LANEWISE_TARGET": target, "LANEWISE_WHEEL_PLATFORM": platform, "SOURCE_DATE_EPOCH": EPOCH}
-    if subprocess.run([*pip, str(sources)], env={**os.environ, **made}, check=False).returncode:
-        raise BuildError(f"{target}: pip built no wheel; see its output above")
+def _run(*words: str | Path, folder: Path = ROOT) -> None:
+    if status := subprocess.run([sys.executable, *words], cwd=folder, check=False).returncode:
+        raise BuildError(f"{' '.join(map(str, words))}: exit status {status}; see its output above")
+
+
+def _wheels(sources: Path, folder: Path, platforms: Iterable[str]) -> None:
+    """Builds the wheels of these platforms, and that of Pyodide for PyPI, from sources into a folder."""
+    for target in platforms:
+        _run(sources / "native" / "build.py", "--wheel", target, "--dist", folder)
+    _run(sources / "wasm" / "build.py", "--no-build-isolation", "--tag", PYPI, "--dist", folder)
 
 
 def _source_archive(folder: Path) -> Path:
@@ -106,19 +95,13 @@ def release(folder: Path, platforms: Iterable[str]) -> None:
         with tarfile.open(archive) as packed:
             packed.extractall(unpacked, filter="data")
         sources = Path(unpacked) / archive.name.removesuffix(".tar.gz")
-        for target in sorted({host().name, *platforms}):
-            _wheel(sources, folder, target)
-        _wheel(sources, folder, PYODIDE, PYPI)
-        _wheel(sources, folder / "site", PYODIDE)
+        _wheels(sources, folder, sorted({host().name, *platforms}))
+        _run(sources / "wasm" / "build.py", "--no-build-isolation", "--dist", folder / "site")
         _source_archive(Path(again))
-        _wheel(ROOT, Path(again), host().name)
-        _wheel(ROOT, Path(again), PYODIDE, PYPI)
+        _wheels(ROOT, Path(again), [host().name])
         first, second = _hashes(folder), _hashes(Path(again))
-    for wheel in folder.rglob("*wasm32.whl"):
-        build.inspect(wheel, tag="" if wheel.parent.name == "site" else PYPI)
     check_names(first)
-    if subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *first], cwd=folder, check=False).returncode:
-        raise BuildError("twine found faults; see its output above")
+    _run("-m", "twine", "check", "--strict", *first, folder=folder)
     if different := [name for name, digest in second.items() if first[name] != digest]:
         raise BuildError(f"expected the same bytes from the archive and from this folder, got others: {different}")
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
@@ -144,5 +127,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (BuildError, build.WheelError) as error:
+    except BuildError as error:
         sys.exit(f"native/release.py: {error}")
