@@ -15,7 +15,8 @@ PAGES = sorted((Path(__file__).parents[2] / "site" / "docs").glob("*.md"))
 PACKAGE = Path(lw.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-    for path in [*PACKAGE.glob("*.py"), *PACKAGE.glob("[bcf]*s/*.py")]
+    for path in PACKAGE.rglob("*.py")
+    if path.parent.name not in ("demo", "webgpu")
     # javascript, wasm and workers need a browser
     if path.stem not in ("__init__", "__main__", "cffi", "javascript", "wasm", "workers")
 )

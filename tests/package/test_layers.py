@@ -23,7 +23,8 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ),
     ("which backends there are; threads; how values are shown", "chains other_names printing registry threads"),
     ("what was measured, and how to measure", "calibration cffi desktop namespace_info timing"),
-    ("which backend runs calls, and where tensors are", "selection placement"),
+    ("which backend runs calls", "selection"),
+    ("where tensors are", "placement"),
     ("tensors are made; GPUs and threads are measured", "browser creation offload thread_cost"),
     (
         "functions without a kernel, methods, subscripts; what calibrate() measures; what backends() shows",
@@ -36,7 +37,6 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("python -m lanewise", "__main__"),
 )
 LEVELS = {name: level for level, (_, names) in enumerate(LAYERS) for name in names.split()}
-BESIDE = {("placement", "selection")}  # within a layer
 
 
 def label(path: Path) -> str:
@@ -69,7 +69,7 @@ def upward(texts: Mapping[str, str], levels: Mapping[str, int]) -> list[str]:
         for module, name in imports(text):
             used = name if name in levels else module.rpartition(".")[2]
             is_own = module.partition(".")[0] == "lanewise" and name != "_ext" and used in levels and used != user
-            if is_own and levels[used] >= levels[user] and (user, used) not in BESIDE:
+            if is_own and levels[used] >= levels[user]:
                 found.append(f"{user} imports {used}")
     return found
 
@@ -80,9 +80,7 @@ def texts() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.stem != "__init__" or path.parent.name in ("lanewise", "demo"):
-            found[label(path)] = found.get(label(path), "") + path.read_text(encoding="utf-8").replace(
-                "from __future__ import annotations\n", ""
-            )
+            found[label(path)] = found.get(label(path), "") + path.read_text(encoding="utf-8")
     return found
 
 
