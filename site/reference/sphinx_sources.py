@@ -12,8 +12,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "contracts"))  # for `generator`, which is not an installed package
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "contracts")]  # for `generator` and, where Python has -P, for the modules beside
 
 import coming_from  # noqa: E402
 import operation_pages  # noqa: E402
