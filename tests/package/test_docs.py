@@ -34,6 +34,11 @@ def test_examples_of_modules(name):
     assert result.failed == 0
 
 
+def test_the_readme_counts_the_operations():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert f"Array math for Python: {len(operations.names())} operations" in readme
+
+
 def test_docs_say_how_to_name_a_device():
     creating = [name for name in operations.names() if "device=" in getattr(lw, name).__text_signature__]
     assert len(creating) >= 9
