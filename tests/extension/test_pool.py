@@ -133,14 +133,6 @@ def test_multiprocessing_by_fork():
             assert pool.starmap(work, [(seed, 50) for seed in range(9)]) == [50] * 9
 
 
-def test_control_c_interrupts_all_threads(interrupted):
-    interrupted(
-        "lw.set_num_threads(3); a = lw.ones((4096, 4096)); out = lw.zeros((4096, 4096))",
-        "lw.matmul(a, a, out=out)",
-        "lw.any(out != 4096)",
-    )
-
-
 def test_an_idle_pool_uses_no_processor_time():
     """Threads spin briefly for the next call, then sleep. On a busy machine, they may spin later than
     expected, so it is enough if one of several intervals is idle."""

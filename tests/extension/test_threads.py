@@ -1,9 +1,7 @@
-"""Tests calls from several threads, interruption, fork, and memory leaks."""
+"""Tests calls from several threads, and interruption."""
 
 from __future__ import annotations
 
-import gc
-import os
 import signal
 import subprocess
 import sys
@@ -42,25 +40,6 @@ def test_eight_threads_at_once():
     np.testing.assert_array_equal(np.asarray(shared), reference)
 
 
-def test_use_backend_is_the_threads_own():
-    inside, leave = threading.Event(), threading.Event()
-    seen = {}
-
-    def other() -> None:
-        with lw.use_backend("scalar"):
-            seen["inside"] = lw.ones((1,)).backend
-            inside.set()
-            leave.wait(10)
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    assert inside.wait(10)
-    assert lw.ones((1,)).backend != lw.Backend.SCALAR
-    leave.set()
-    thread.join()
-    assert seen["inside"] == lw.Backend.SCALAR
-
-
 def test_large_work_releases_the_gil():
     """This thread can run Python code while another thread multiplies matrices."""
     a = lw.rand((1024, 1024))
@@ -82,9 +61,10 @@ def test_large_work_releases_the_gil():
     assert ticks > 3
 
 
-def test_control_c_interrupts_long_work(interrupted):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_control_c_interrupts_long_work(interrupted, threads):
     interrupted(
-        "a = lw.ones((4096, 4096)); out = lw.zeros((4096, 4096))",
+        f"lw.set_num_threads({threads}); a = lw.ones((4096, 4096)); out = lw.zeros((4096, 4096))",
         "lw.matmul(a, a, out=out)",
         "lw.any(out != 4096)",
     )
@@ -115,68 +95,3 @@ def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
     program = INTERRUPTED_SORT.format(threads=threads, shape=shape)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert result.stdout.strip() == "interrupted", result.stderr
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-@pytest.mark.host
-def test_fork_is_safe():
-    parent = lw.rand((1000,))
-    expected = lw.sum(parent).tolist()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            for _ in range(100):
-                assert lw.sum(parent).tolist() == expected
-                assert lw.exp(lw.ones((5000,))).shape == (5000,)
-            status = 0
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert lw.sum(parent).tolist() == expected
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.host
-def test_nothing_leaks():
-    """Makes results, views, borrowed buffers, capsules and several kinds of failing calls, a thousand times."""
-    a = np.ones((64, 64), np.float32)
-    bad = np.ones((3, 5), np.float32)
-
-    def once() -> None:
-        t = lw.asarray(a)
-        (t + a)[1:, ::2].sum(axis=0)
-        t.T.reshape(-1)
-        np.from_dlpack(t)
-        memoryview(t)
-        t.__dlpack__()
-        for call in (
-            lambda: t + bad,
-            lambda: lw.add(t, t, out=t[:3]),
-            lambda: lw.matmul(t, bad),
-            lambda: lw.sum(t, axis=9),
-            lambda: lw.asarray([[1, 2], [3]]),
-            lambda: lw.take(t, [100], axis=0),
-            lambda: t[100],
-            lambda: lw.gelu(t, approximate="no"),
-            lambda: lw.exp(np.ones(3)),
-        ):
-            with pytest.raises(lw.LanewiseError):
-                call()
-
-    for _ in range(200):
-        once()
-    gc.collect()
-    before = resident_bytes()
-    references = sys.getrefcount(a), sys.getrefcount(None)
-    for _ in range(1000):
-        once()
-    gc.collect()
-    assert resident_bytes() - before < 4 << 20
-    assert sys.getrefcount(a) == references[0]
