@@ -95,8 +95,9 @@ def test_a_consumed_capsule_is_deleted_once(kind):
     assert tensor.tolist() == [0, 1, 2] and not lender.is_unused()
     view, array = tensor[1:], np.asarray(tensor)
     del tensor
-    with pytest.raises(lw.ArgumentTypeError, match="unused"):
-        _ext.from_dlpack_capsule(lender.capsule)
+    for used in (lender.capsule, 3):
+        with pytest.raises(lw.ArgumentTypeError, match="unused"):
+            _ext.from_dlpack_capsule(used)
     del array
     assert lender.deleted == [] and view.tolist() == [1, 2]
     del view

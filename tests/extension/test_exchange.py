@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import array
-import gc
 import sys
-import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import lanewise as lw
 
+DLPACK = ("__dlpack__", "__dlpack_device__")
 DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
 
 
@@ -42,14 +42,6 @@ def test_writes_are_seen_on_both_sides():
     t[0, 1] = 5
     a[1, 2] = 7
     assert t.tolist() == [[0, 5, 0], [0, 0, 7]]
-
-
-def test_strided_negative_and_transposed_views():
-    a = np.arange(24, dtype=np.int32).reshape(4, 6)
-    for view in (a[::-1], a[:, ::-2], a.T, a[1:3, 2:5].T[::-1]):
-        t = lw.asarray(view)
-        np.testing.assert_array_equal(np.asarray(t), view)
-        np.testing.assert_array_equal(np.asarray(t + 1), view + 1)
 
 
 @pytest.mark.host
@@ -107,18 +99,6 @@ def test_one_element():
     assert t.item() == 2.5 and f"{t[0, 0]:.3f}" == "2.500" and f"{t}" == str(t)
     with pytest.raises(lw.ArgumentError, match=r"expected a tensor of one element, got shape \(3,\)"):
         lw.ones((3,)).item()
-
-
-def test_memory_outlives_its_owner():
-    t = lw.asarray(np.arange(1000, dtype=np.float32))
-    gc.collect()
-    assert float(t[999]) == 999
-    a = np.asarray(lw.arange(1000))
-    gc.collect()
-    assert a[999] == 999
-    view = memoryview(lw.ones((5,)))
-    gc.collect()
-    assert view.tolist() == [1.0] * 5
 
 
 @pytest.mark.host
@@ -195,29 +175,14 @@ def test_dlpack_names_a_dtype_that_it_refuses(dtype):
 
 
 def test_asarray_reads_uint8_without_a_buffer():
-    class Exporter:
-        """An array that, like torch.Tensor, has DLPack and __array__ but no buffer."""
+    """From an object that, like torch.Tensor, has DLPack and __array__ but no buffer."""
 
-        def __init__(self, array):
-            self.array = array
-            self.__array__ = array.__array__
+    def exporter(array):
+        return SimpleNamespace(**{name: getattr(array, name) for name in DLPACK}, __array__=array.__array__)
 
-        def __dlpack__(self, **keywords):
-            return self.array.__dlpack__(**keywords)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
-    assert lw.asarray(Exporter(np.array([1, 255], np.uint8))).tolist() == [1, 255]
+    assert lw.asarray(exporter(np.array([1, 255], np.uint8))).tolist() == [1, 255]
     with pytest.raises(lw.DTypeError, match="expected real numbers"):
-        lw.asarray(Exporter(np.ones(2, np.complex64)))
-
-
-def test_more_than_eight_dimensions_are_refused():
-    with pytest.raises(lw.ShapeError, match="at most 8 dimensions, got 9"):
-        lw.asarray(np.zeros((1,) * 9, np.float32))
-    with pytest.raises(lw.ShapeError, match="8"):
-        lw.zeros((1,) * 9)
+        lw.asarray(exporter(np.ones(2, np.complex64)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -233,19 +198,6 @@ def test_dlpack_both_ways(dtype):
 
 
 @pytest.mark.host
-def test_dlpack_capsules_are_used_once():
-    from lanewise import _ext
-
-    capsule = lw.ones((3,)).__dlpack__()
-    t = _ext.from_dlpack_capsule(capsule)
-    assert t.tolist() == [1, 1, 1]
-    with pytest.raises(lw.ArgumentTypeError, match="unused"):
-        _ext.from_dlpack_capsule(capsule)
-    with pytest.raises(lw.ArgumentTypeError, match="capsule"):
-        _ext.from_dlpack_capsule(3)
-
-
-@pytest.mark.host
 def test_dlpack_refuses_unsupported_exports():
     t = lw.ones((3,))
     with pytest.raises(BufferError):
@@ -256,17 +208,6 @@ def test_dlpack_refuses_unsupported_exports():
     with pytest.raises(BufferError, match="read-only"):
         frozen.__dlpack__()
     assert frozen.__dlpack__(max_version=(1, 0)) is not None
-
-
-@pytest.mark.host
-def test_an_unused_capsule_frees_its_tensor():
-    t = lw.ones((3,))
-    dead = weakref.ref(t)
-    capsule = t.__dlpack__()
-    del t
-    gc.collect()
-    assert dead() is None
-    del capsule
 
 
 def test_lists():
@@ -291,11 +232,6 @@ def test_lists_of_other_objects_are_refused():
         lw.asarray(["a"])
     with pytest.raises(OverflowError):
         lw.asarray([2**70])
-    deep = 1
-    for _ in range(9):
-        deep = [deep]
-    with pytest.raises(lw.ShapeError, match="nested"):
-        lw.asarray(deep)
 
 
 def test_a_list_that_contains_itself_is_refused():
