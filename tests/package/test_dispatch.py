@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,17 +11,10 @@ import pytest
 import lanewise as lw
 
 
-class DLPack:
-    """An array with DLPack and no other interface."""
-
-    def __init__(self, values) -> None:
-        self.array = np.asarray(values, np.float32)
-
-    def __dlpack__(self, **keywords):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+def dlpack(values) -> SimpleNamespace:
+    """Returns an object with DLPack and no other interface."""
+    array = np.asarray(values, np.float32)
+    return SimpleNamespace(__dlpack__=array.__dlpack__, __dlpack_device__=array.__dlpack_device__)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +24,7 @@ class DLPack:
         (3.0, 4.0),
         np.array([3.0, 4.0], np.float32),
         array.array("f", [3.0, 4.0]),
-        DLPack([3.0, 4.0]),
+        dlpack([3.0, 4.0]),
         lw.asarray([3.0, 4.0]),
         range(3, 5),
         [np.float32(3), np.int64(4)],
@@ -51,7 +45,7 @@ def test_lists_on_either_side_of_an_operator():
     tensor = lw.asarray([1.0, 2.0])
     assert (tensor + [3, 4]).tolist() == [4.0, 6.0]  # noqa: RUF005
     assert ([3, 4] - tensor).tolist() == [2.0, 2.0]
-    assert (tensor * DLPack([2, 3])).tolist() == [2.0, 6.0]
+    assert (tensor * dlpack([2, 3])).tolist() == [2.0, 6.0]
     with pytest.raises(TypeError):
         tensor + "ab"
     with pytest.raises(TypeError):
@@ -73,12 +67,6 @@ def test_numbers_beside_lists_are_weak():
     assert lw.where([True], [2**40], 2.5).dtype is lw.float64
 
 
-def test_out_with_lists():
-    out = lw.zeros(2)
-    assert lw.add([1.0, 2.0], [3.0, 4.0], out=out) is out
-    assert out.tolist() == [4.0, 6.0]
-
-
 @pytest.mark.parametrize("wrong", ["text", object(), {"a": 1}, 1j, None])
 def test_errors_name_the_operand(wrong):
     with pytest.raises(TypeError, match=r"^add: .*x2"):
@@ -97,8 +85,3 @@ def test_errors_raised_by_operands_are_passed_on():
         lw.add(lw.ones(2), Broken())
     with pytest.raises(lw.ShapeError, match="ragged"):
         lw.add(lw.ones(2), [[1], [2, 3]])
-
-
-def test_numpy_on_the_left_gives_a_tensor():
-    assert isinstance(np.ones(2, np.float32) + lw.ones(2), lw.Tensor)
-    assert isinstance(np.exp(lw.ones(2)), np.ndarray)
