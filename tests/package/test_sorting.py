@@ -3,6 +3,8 @@ ties and NaN."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -75,30 +77,37 @@ def test_topk(backend, kind):
                 same(values, x[places])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @given(st.data())
-def test_axes_of_views(data):
+def test_axes_of_views(backend, data):
     shape = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
-    x = drawn(int(np.prod(shape)) * 2, "ties").reshape(*shape, 2)[..., ::-1]
-    order_of_axes = data.draw(st.permutations(range(x.ndim)))
-    x = x.transpose(order_of_axes)
-    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
-    same(lw.sort(lw.asarray(x), axis=axis), np.sort(x, axis))
-    same(lw.argsort(lw.asarray(x), axis=axis), np.argsort(x, axis, kind="stable").astype(np.int32))
+    x = drawn(math.prod(shape) * 2, data.draw(st.sampled_from(KINDS))).reshape(*shape, 2)[..., ::-1]
+    x = x.transpose(data.draw(st.permutations(range(x.ndim))))
+    axis, descending = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.booleans())
     k = data.draw(st.integers(0, x.shape[axis]))
-    values, indices = lw.topk(lw.asarray(x), k, axis=axis, largest=False)
-    same(values, np.take(np.sort(x, axis), range(k), axis))
-    same(indices, np.take(np.argsort(x, axis, kind="stable"), range(k), axis).astype(np.int32))
+    places = np.apply_along_axis(order, axis, x, descending) if x.size else np.zeros(x.shape, int)
+    first = np.take(places, range(k), axis)
+    with lw.use_backend(backend):
+        tensor = lw.asarray(x)
+        same(lw.argsort(tensor, axis=axis, descending=descending), places.astype(np.int32))
+        same(lw.sort(tensor, axis=axis, descending=descending), np.take_along_axis(x, places, axis))
+        values, indices = lw.topk(tensor, k, axis=axis, largest=descending)
+        same(indices, first.astype(np.int32))
+        same(values, np.take_along_axis(x, first, axis))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_searchsorted(backend, kind):
     for length in (0, 1, 2, 3, 15, 16, 17, 100, 4096, 5000):
-        row, x = np.sort(drawn(length, kind)), drawn(77, kind, 2)
-        x[: length // 2] = row[: min(length // 2, 77)][::-1]
+        unsorted, x = drawn(length, kind), drawn(77, kind, 2).reshape(7, 11)
+        row, sorter = np.sort(unsorted), np.argsort(unsorted, kind="stable").astype(np.int32)
+        x.flat[: length // 2] = row[: min(length // 2, 77)][::-1]
         for side in ("left", "right"):
             with lw.use_backend(backend):
-                same(lw.searchsorted(row, x, side=side), np.searchsorted(row, x, side).astype(np.int32))
+                expected = np.searchsorted(row, x, side).astype(np.int32)
+                same(lw.searchsorted(row, x, side=side), expected)
+                same(lw.searchsorted(unsorted, x, side=side, sorter=sorter), expected)
 
 
 def test_searchsorted_of_views_numbers_and_other_dtypes():
@@ -118,7 +127,7 @@ def test_searchsorted_of_views_numbers_and_other_dtypes():
 def test_nonzero(data):
     shape = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
     dtype = data.draw(st.sampled_from(["bool", "int32", "int64", "float16", "float32", "float64"]))
-    x = (drawn(int(np.prod(shape)), "ties") // 2).reshape(shape).astype(dtype).T
+    x = (drawn(math.prod(shape), "ties") // 2).reshape(shape).astype(dtype).T
     for got, expected in zip(lw.nonzero(lw.asarray(x)), np.nonzero(x), strict=True):
         same(got, expected.astype(np.int32))
 
