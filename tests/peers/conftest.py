@@ -1,6 +1,7 @@
 """Tests against peers: the same calls to NumPy, SciPy and, if installed, PyTorch, with inputs drawn by hypothesis.
-tests/sweep compares with references of this project; these tests compare with independent implementations. Shapes,
-views and indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
+tests/sweep compares with references of this project; these tests compare with independent implementations where a
+reference is not a call of NumPy itself. Shapes, views and indexing are compared with NumPy in tests/sweep/test_numpy.py
+and tests/package/test_shaping.py, sorting in tests/package/test_sorting.py."""
 
 from __future__ import annotations
 
