@@ -187,9 +187,11 @@ def _cases(reader: _Reader, count: int, bounds: Mapping[str, Bound]) -> Iterator
         reference = reader.array()
         assert reference is not None
         magnitude = reader.array() if has_magnitude else None
+        given = json.loads(keywords)
+        parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
         placements, _ = reader.unpack("II")
         assert placements or reader.position == start + size, name
         reader.position = start + size  # skips further memory layouts of the operands, which only runner.c reads
         backends = frozenset(excused.split(",")) - {""}
-        yield Case(name, kernel, json.loads(keywords), backends, bool(strict), DTYPES[result], layout, scalars, inputs,
+        yield Case(name, kernel, parameters, backends, bool(strict), DTYPES[result], layout, scalars, inputs,
                    reference, magnitude, bounds)  # fmt: skip

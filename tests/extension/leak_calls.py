@@ -106,14 +106,8 @@ def values() -> list[Any]:
         *(lw.arange(3)[::-1], lw.asarray(2), Exporter(three), np.ma.array(three), 3 + 0j, lw.rand((LARGE,), seed=2)),
         *(None, "text", b"bytes", object(), lw.ones(7), np.ones(5), np.ones(3, "c8"), np.ones(3, ">f4"), released()),
         *(np.zeros(3, "M8[s]"), np.array(["a"]), np.ma.array(three, mask=[1, 0, 0]), [[1], [2, 3]], ["a"], nested(9)),
-        *(
-            np.zeros((1,) * 9),
-            [1, Number(None)],
-            [1, Incomparable()],
-            Exporter(None),
-            Exporter(np.ones(2, "c8")),
-            [2**70],
-        ),
+        *(np.zeros((1,) * 9), [1, Number(None)], [1, Incomparable()], Exporter(None), Exporter(np.ones(2, "c8"))),
+        [2**70],
     ]
 
 
@@ -218,16 +212,12 @@ def examples(operation: str) -> list[Example]:
         known = smallest.get(case.computed_dtype)
         if case.reference.size > 1 and (known is None or size(case) < size(known)):
             smallest[case.computed_dtype] = case
-    return [
-        (
-            [
-                None if each is None else np.frombuffer(each.data, each.dtype).reshape(each.shape)
-                for each in case.inputs
-            ],
-            {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()},
-        )
-        for case in smallest.values()
-    ]
+    return [(_arrays(case), dict(case.keywords)) for case in smallest.values()]
+
+
+def _arrays(case: oracle_file.Case) -> list[Any]:
+    arrays = (each and np.frombuffer(each.data, each.dtype).reshape(each.shape) for each in case.inputs)
+    return list(arrays)
 
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
@@ -329,14 +319,10 @@ def functions() -> dict[str, list[Any]]:
         "set_strict_backends": [(False,)],
         "from_object": [*((value, *way) for value in (*values(), x) for way in ways), (), (1,)],
         "from_bytes": [
-            *(
-                (bytes(12), "float32", (3,)),
-                (bytes(12), "float32", 3),
-                (x, "float32", (3,)),
-                (bytes(11), "int32", (3,)),
-            ),
-            *((bytes(12), "nothing", (3,)), ("text", "int32", (3,)), (bytes(4), "int32", (-1,)), ()),
-            *((bytes(4), "int32", (Number(None),)), (bytes(4), "int32", (1,) * 70), (bytes(4), "int32", (2**62, 4))),
+            *((bytes(12), "float32", (3,)), (bytes(12), "float32", 3), (x, "float32", (3,)), ()),
+            *((bytes(12), "nothing", (3,)), (bytes(11), "int32", (3,)), ("text", "int32", (3,))),
+            *((bytes(4), "int32", (-1,)), (bytes(4), "int32", (Number(None),))),
+            *((bytes(4), "int32", (1,) * 70), (bytes(4), "int32", (2**62, 4))),
         ],
         "from_dlpack_capsule": [
             *(lambda: _ext.from_dlpack_capsule(_exported()), _used_twice, (1,), (None,)),
@@ -345,22 +331,13 @@ def functions() -> dict[str, list[Any]]:
             lambda: _ext.from_dlpack_capsule(np.zeros((1,) * 9).__dlpack__()),
         ],
         "allocate": [
-            ((2, 3), "float32", ()),
-            ((2, 3), "float32", [x, 1]),
-            ((-1,), "float32", (x,)),
-            ((2,), "nothing", ()),
-            ((2**62, 4), "int32", ()),
-            ((2**50,), "bool", ()),
-            ((2, 3), "float32", 1),
-            (),
+            *(((2, 3), "float32", ()), ((2, 3), "float32", [x, 1]), ((-1,), "float32", (x,)), ((2,), "nothing", ())),
+            *(((2**62, 4), "int32", ()), ((2**50,), "bool", ()), ((2, 3), "float32", 1), ()),
         ],
         "create": [
             *(("full", (3,), "float32", (2.0,), "full"), ("arange", 3, "int32", (0, 1), "arange"), ()),
-            *(
-                ("nothing", (3,), "int32", (1,), "x"),
-                ("full", (3,), "int32", (1.5,), "full"),
-                ("add", 1, "int32", (), ""),
-            ),
+            *(("nothing", (3,), "int32", (1,), "x"), ("full", (3,), "int32", (1.5,), "full")),
+            ("add", 1, "int32", (), ""),
             *(("full", (3,), "int32", (2**70,), "full"), ("full", (-3,), "int32", (1,), "full")),
             *(("full", "text", "int32", (1,), "full"), ("full", 3, "int32", ("text",), "full"), (1, 2, 3, 4, 5)),
         ],
@@ -373,12 +350,7 @@ def functions() -> dict[str, list[Any]]:
         ],
         "mask_indices": [(x > 1,), (lw.zeros((2, 3), dtype="bool"),), (x,), (None,)],
         "argsort_first": [
-            (x, 2, 0, True),
-            (x, 2, 9, True),
-            (x, "text", 0, True),
-            (x, 2, 0, np.ones(2)),
-            (1, 2, 3, 4),
-            (),
+            *((x, 2, 0, True), (x, 2, 9, True), (x, "text", 0, True), (x, 2, 0, np.ones(2)), (1, 2, 3, 4), ()),
         ],
         "number_of": [
             *(("clip", "min", 2.0), ("leaky_relu", "negative_slope", 2), ("nothing", "min", 2.0), ()),

@@ -19,11 +19,6 @@ def arguments(contract: Contract, case: Case) -> list[Any]:
     return [tensors] if contract.inputs and contract.inputs[0].sequence else tensors
 
 
-def keywords(case: Case) -> dict[str, Any]:
-    """Returns the keyword arguments, with tuples for the lists of the oracle's JSON."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()}
-
-
 def with_axis(contract: Contract) -> dict[str, int]:
     """Returns axis=0 as a keyword if the operation requires an axis for inputs of several dimensions."""
     named = contract.kind.name == "rows" and contract.parameter("axis").default is None
@@ -33,4 +28,4 @@ def with_axis(contract: Contract) -> dict[str, int]:
 def run(contract: Contract, case: Case, **more: Any) -> np.ndarray:
     """Runs the operation and returns its result as a NumPy array."""
     function = getattr(lw, contract.operation)
-    return np.asarray(function(*arguments(contract, case), **keywords(case), **more))
+    return np.asarray(function(*arguments(contract, case), **case.keywords, **more))

@@ -52,10 +52,10 @@ def test_the_stride_of_an_axis_of_extent_1_does_not_matter(contract, backend, or
             one = first[(slice(None),) * axis + (slice(1),)].copy()
             view = lw.expand_dims(lw.squeeze(one, axis=axis), axis=axis)
             try:
-                expected = arrays_of(function(one, *others, **calls.keywords(case)))
+                expected = arrays_of(function(one, *others, **case.keywords))
             except lw.LanewiseError:  # the others do not suit a first input of this shape
                 continue
-            result = arrays_of(function(view, *others, **calls.keywords(case)))
+            result = arrays_of(function(view, *others, **case.keywords))
             for got, right in zip(result, expected, strict=True):
                 assert np.array_equal(bits(got), bits(right)), (case.name, axis)
             compared += 1
@@ -76,7 +76,7 @@ def test_a_gpu_computes_without_the_cpu(contract, gpu, oracle):
     """No tensor is read back to compute a result: there is a kernel for every case."""
     for case in oracle.cases:
         if gpu.value not in case.excused:
-            arguments, keywords = calls.arguments(contract, case), calls.keywords(case)
+            arguments, keywords = calls.arguments(contract, case), case.keywords
             before = lw.memory_stats()["readbacks"]
             getattr(lw, contract.operation)(*arguments, **keywords)
             assert lw.memory_stats()["readbacks"] == before, case.name

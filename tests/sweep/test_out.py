@@ -19,7 +19,7 @@ def test_out(contract, dtype, backend, oracle):
     case = first_case(oracle, dtype)
     expected = calls.run(contract, case)
     function = getattr(lw, contract.operation)
-    arguments, keywords = calls.arguments(contract, case), calls.keywords(case)
+    arguments, keywords = calls.arguments(contract, case), case.keywords
     for shape in ((*expected.shape, 2), (2, *expected.shape), ()):
         if shape != expected.shape:
             with pytest.raises(lw.ShapeError, match=f"^{contract.operation}: .*out"):
@@ -41,7 +41,7 @@ def test_in_place(contract, dtype, backend, oracle):
         if each is not None and each.dtype == expected.dtype and each.shape == expected.shape:
             inputs = list(arguments)
             inputs[position] = lw.asarray(as_array(each).copy())
-            result = getattr(lw, contract.operation)(*inputs, **calls.keywords(case), out=inputs[position])
+            result = getattr(lw, contract.operation)(*inputs, **case.keywords, out=inputs[position])
             assert result is inputs[position]
             assert np.array_equal(bits(np.asarray(result)), bits(expected))
 
@@ -90,7 +90,7 @@ def test_out_that_is_not_writable(contract, backend, oracle):
     rejected = [(locked, lw.ReadOnlyError), (gaps, lw.LanewiseError)]
     for out, error in rejected if expected.size > 1 else rejected[:1]:  # gaps need at least two elements
         with pytest.raises(error, match=f"^{contract.operation}: .*out"):
-            getattr(lw, contract.operation)(*calls.arguments(contract, case), **calls.keywords(case), out=out)
+            getattr(lw, contract.operation)(*calls.arguments(contract, case), **case.keywords, out=out)
 
 
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])

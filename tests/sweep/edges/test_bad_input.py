@@ -87,10 +87,7 @@ def valid_call(contract):
         cases = [case for case in oracle_of(contract.operation).cases if case.reference.size > 1]
         for case in cases:
             inputs = [None if each is None else as_array(each) for each in case.inputs]
-            keywords = {name: tuple(v) if isinstance(v, list) else v for name, v in case.keywords.items()}
-            if contract.inputs and contract.inputs[0].sequence:
-                return [inputs], keywords
-            return inputs, keywords
+            return [inputs] if contract.inputs and contract.inputs[0].sequence else inputs, case.keywords
     parameters = dict(contract.cases[0].parameters) if contract.cases else {}
     return list(inputs_of(contract, contract.computed[-1]).values()) if contract.inputs else [], parameters
 

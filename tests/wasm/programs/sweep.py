@@ -46,8 +46,7 @@ def tensor(array: oracle_file.Array | None) -> Any:
 
 def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
     arrays = [tensor(array) for array in case.inputs]
-    keywords = {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()}
-    return getattr(lw, operation)(*([arrays] if sequence else arrays), **keywords)
+    return getattr(lw, operation)(*([arrays] if sequence else arrays), **case.keywords)
 
 
 def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
