@@ -25,23 +25,8 @@ IMMORTAL = 1 << 30  # least reference count of immortal objects; small ints of P
 ATTEMPTS = 3  # measurements; only growth in each of them is a loss
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
-WATCHED = [
-    lw.Tensor,
-    *dtypes.ALL,
-    *ERRORS,
-    None,
-    True,
-    False,
-    ...,
-    NotImplemented,
-    (),
-    "",
-    b"",
-    int,
-    float,
-    list,
-    tuple,
-]
+VALUES = [None, True, False, ..., NotImplemented, (), "", b"", int, float, list, tuple]
+WATCHED = [lw.Tensor, *dtypes.ALL, *ERRORS, *VALUES]
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,8 @@ ATTRIBUTES = [
     for name in dir(owner)
     if inspect.getattr_static(owner, name) is not inspect.getattr_static(object, name, None)
 ]
-LOOPBACK = (
-    "open_loopback",
-    "inject",
-    "slow_reads",
-    "live_blocks",
-    "launches",
-    "without",
-)  # of tests/loopback/loopback.c
+# of tests/loopback/loopback.c
+LOOPBACK = ("open_loopback", "inject", "slow_reads", "live_blocks", "launches", "without")
 FUNCTIONS = [name for name, each in vars(_ext).items() if callable(each) and name not in LOOPBACK]
 
 
