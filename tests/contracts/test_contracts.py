@@ -47,18 +47,8 @@ def test_examples_run(contract):
 # Operations whose axis is keyword-only, for example because it is so in NumPy or PyTorch (vecdot, minmax), or because
 # NumPy has another argument, ord, in its position (norm_l2).
 KEYWORD_AXIS = {
-    "add_rms_norm",
-    "correlation",
-    "covariance",
-    "layer_norm",
-    "minmax",
-    "norm_l1",
-    "norm_l2",
-    "norm_linf",
-    "normalize",
-    "rms_norm",
-    "rope",
-    "vecdot",
+    *("add_rms_norm", "correlation", "covariance", "layer_norm", "minmax", "norm_l1", "norm_l2", "norm_linf"),
+    *("normalize", "rms_norm", "rope", "vecdot"),
 }
 WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.name for one in each.parameters]]
 

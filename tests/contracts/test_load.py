@@ -9,30 +9,50 @@ from generator.load import load_contracts
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
-# Each row: text of the contract in conftest.py, its replacement, and the error that the replacement causes.
+# Each row: fields to add to the contract in conftest.py, and the error that they cause.
+ADDED = [
+    ("bench: {shape: 3}", "bench: expected one of size, sizes"),
+    ("color: red", "got 'color'; remove it"),
+    ("complexity: low", "expected each key once, got 'complexity' again"),
+    ("webgpu: {fallback: gpu, why: x}", "expected fallback to be one of cpu"),
+    ("variants: {parameter: slope}", "to name a parameter of type choice"),
+    ("aliases: [slant]", "expected each name once, got 'slant', already"),
+    ("refuses_empty: true", "expected refuses_empty only in contracts of kind red"),
+    ("kernels: relu", "expected field 'kernels' to name an operation with"),
+    ('returns: "list[Tensor]"', "expected no reference for several results"),
+    ("tolerance: {ulp: 1e-6}", "expected ulp to be a number, got '1e-6'; YAML"),
+    ("tolerance: {ulp: 1}", "expected `measured` beside tolerance, got none; run: py"),
+    ("tolerance: {backends: {mmx: {ulp: 1}}}", "tolerance of mmx: expected a GPU backend"),
+    ("tolerance: {backends: {wgpu: {ulp: 1}}}", "tolerance of wgpu: expected field why, got none"),
+    ("tolerance: {backends: {avx2: {ulp: 9}}}", "expected a GPU backend (cuda, "),
+    ("measured: {all: {ulp: 1, at: 2.0}}", "expected no `measured` beside a tolerance of 0, got one"),
+    ("tolerance: {ulp: 2}\nmeasured: {all: {relative: 2, at: 2.0}}", "ulp in both tolerance and measured or"),
+    ("tolerance: {ulp: 2}\nmeasured: {fma: {ulp: 2, at: 2.0}}", "field 'all' or fields 'fma' and 'plain', got fma"),
+    ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
+    ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be a number, a list"),
+    ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
+]
+
+# Each row: text of the contract, its replacement, and the error that the replacement causes.
 INVALID = [
-    ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected one of size, sizes"),
+    *(("complexity: low", f"complexity: low\n{fields}", message) for fields, message in ADDED),
+    ("complexity: low", "complexity: [", "while parsing"),
+    ("complexity: low", "complexity: easy", "expected complexity to be one of low, medium, high, got 'easy'"),
+    ("complexity: low", "complexty: low", "expected field complexity, got none; add it"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
     ("operation: slant", "operation: LeakyRelu", "expected operation to be a lower-case name, got 'LeakyRelu'"),
     ("operation: slant", "operation: relu", "rename the file to relu.yaml"),
-    ("complexity: low", "complexity: easy", "expected complexity to be one of low, medium, high, got 'easy'"),
-    ("complexity: low", "complexty: low", "expected field complexity, got none; add it"),
-    ("complexity: low", "complexity: low\ncolor: red", "got 'color'; remove it"),
-    ("complexity: low", "complexity: low\ncomplexity: low", "expected each key once, got 'complexity' again"),
     ('inputs:\n  x: {doc: "any shape"}\n', "inputs: x\n", "expected inputs to be a list of lower-case names, got 'x'"),
     ("reproducible: true", "tolerance: {ulp: 1}", "expected field reproducible, got none; add it"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
     ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
+    ("type: float, default: 0.01", "type: bool, default: true, above: 0", "expected above only with type: float"),
+    ("type: float, default: 0.01", "type: choice, default: a", "expected choices with type: choice"),
     ("default: 0.01", "default: true", "slope: expected a default of type float, got True"),
     ("default: 0.01", "default: 0.01, at_least: 0, above: 0", "expected one lower limit, got at_least and above"),
-    (
-        "type: float, default: 0.01",
-        "type: bool, default: true, above: 0",
-        "expected above only with type: float or int",
-    ),
-    ("type: float, default: 0.01", "type: choice, default: a", "expected choices with type: choice"),
     ("default: 0.01", "default: 0.01, choices: [a]", "expected choices only with type: choice, got type: float"),
+    ("0.01, doc", "0.01, doc: a}\n  to: {type: int, positional: true, doc", "expected positional parameters first"),
     ("  slope:", "  x:", "expected distinct names of inputs and parameters"),
     ("  x: {doc", "  out: {doc", "expected inputs and parameters not named out, device"),
     ("{x: {low", "{y: {low", "expected domain to name inputs, got 'y'"),
@@ -44,57 +64,6 @@ INVALID = [
     ('"op(x, slope=1.0) == x"', '"op(x, slope=1.0) = x"', "expected holds to be an expression"),
     ('"np.where(x > 0, x, slope * x)"', '"np.where(x > 0"', "expected reference to be an expression"),
     ('summary: "Each', 'summary: "Each.\n\nEach', "expected summary to be one sentence on one line"),
-    (
-        "complexity: low",
-        "complexity: low\ntolerance: {ulp: 1e-6}",
-        "expected ulp to be a number, got '1e-6'; YAML",
-    ),
-    (
-        "complexity: low",
-        "complexity: low\ntolerance: {backends: {mmx: {ulp: 1}}}",
-        "tolerance of mmx: expected a GPU backend",
-    ),
-    (
-        "complexity: low",
-        "complexity: low\ntolerance: {backends: {wgpu: {ulp: 1}}}",
-        "tolerance of wgpu: expected field why, got none",
-    ),
-    (
-        "complexity: low",
-        "complexity: low\nwebgpu: {fallback: gpu, why: x}",
-        "expected fallback to be one of cpu",
-    ),
-    ("complexity: low", "complexity: low\nvariants: {parameter: slope}", "to name a parameter of type choice"),
-    ("complexity: low", "complexity: low\naliases: [slant]", "expected each name once, got 'slant', already"),
-    ("complexity: low", "complexity: low\nrefuses_empty: true", "expected refuses_empty only in contracts of kind red"),
-    (
-        "0.01, doc",
-        "0.01, doc: a}\n  to: {type: int, positional: true, doc",
-        "expected positional parameters first",
-    ),
-    ("complexity: low", "complexity: low\nkernels: relu", "expected field 'kernels' to name an operation with"),
-    ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference for several results"),
-    ("complexity: low", "complexity: [", "while parsing"),
-    (
-        "complexity: low",
-        "complexity: low\ntolerance: {ulp: 1}",
-        "expected `measured` beside tolerance, got none; run: py",
-    ),
-    ("complexity: low", "complexity: low\ntolerance: {backends: {avx2: {ulp: 9}}}", "expected a GPU backend (cuda, "),
-    *(
-        ("complexity: low", f"complexity: low\n{fields}", message)
-        for fields, message in (
-            ("measured: {all: {ulp: 1, at: 2.0}}", "expected no `measured` beside a tolerance of 0, got one"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {relative: 2, at: 2.0}}", "ulp in both tolerance and measured or"),
-            (
-                "tolerance: {ulp: 2}\nmeasured: {fma: {ulp: 2, at: 2.0}}",
-                "expected either field 'all' or fields 'fma' and 'plain', got fma",
-            ),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be a number, a list"),
-            ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
-        )
-    ),
 ]
 
 
@@ -116,33 +85,20 @@ def test_an_example_is_required(folder):
 
 
 @pytest.mark.parametrize(
-    ("operation", "fact", "row", "message"),
-    [
-        (
-            "max",
-            "refuses_empty",
-            r"\[\], raises: ShapeError",
-            "expected refuses_empty: true, as a special row demonstrates",
-        ),
-        (
-            "softmax",
-            "takes_number",
-            r"[^\[]*, out",
-            "expected takes_number: true, as a special row demonstrates",
-        ),
-    ],
+    ("operation", "fact", "row"),
+    [("max", "refuses_empty", r"\[\], raises: ShapeError"), ("softmax", "takes_number", r"[^\[]*, out")],
 )
-def test_facts_agree_with_special_rows(folder, operation, fact, row, message):
+def test_facts_agree_with_special_rows(folder, operation, fact, row):
     path = folder / f"{operation}.yaml"
     text = (CONTRACTS / path.name).read_text(encoding="utf-8")
     path.write_text(text.replace(f"{fact}: true\n", ""), encoding="utf-8")
-    with pytest.raises(ContractError, match=f"^contracts/{operation}.yaml: {message}"):
+    message = f"^contracts/{operation}.yaml: expected {fact}: true, as a special row demonstrates"
+    with pytest.raises(ContractError, match=message):
         load_contracts(folder)
     lines = [line for line in text.splitlines() if not re.search(r"\{x: " + row, line)]
     path.write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(
-        ContractError, match=f"^contracts/{operation}.yaml: expected a special row that demonstrates {fact}"
-    ):
+    message = f"^contracts/{operation}.yaml: expected a special row that demonstrates {fact}"
+    with pytest.raises(ContractError, match=message):
         load_contracts(folder)
 
 
