@@ -42,25 +42,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(name, backends, ids=[backend.value for backend in backends], indirect=True)
 
 
-@pytest.fixture
-def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available backend in turn, selected by use_backend() while the test runs."""
+def _selected(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
+    """Each available backend in turn, selected by use_backend() while the test runs; those of the CPU alone for the
+    name `host`, GPUs alone for `gpu`."""
     with lw.use_backend(request.param):
         yield request.param
 
 
-@pytest.fixture
-def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available CPU backend in turn, selected like `backend`."""
-    with lw.use_backend(request.param):
-        yield request.param
-
-
-@pytest.fixture
-def gpu(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available GPU backend in turn, selected like `backend`."""
-    with lw.use_backend(request.param):
-        yield request.param
+backend, host, gpu = (pytest.fixture(_selected, name=name) for name in ("backend", "host", "gpu"))
 
 
 @pytest.fixture

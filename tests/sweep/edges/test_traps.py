@@ -3,7 +3,7 @@
 This file covers what neither a contract's special values nor another file tests. Elsewhere:
 
 - exp, tanh, log and gelu of NaN, infinities and zero: special values in the contracts (test_operations.py)
-- argmax beyond 2^24, sums of 2^20 elements: test_large.py; argmax of ties and of NaN: the contract of argmax
+- argmax beyond 2^24, sums of 2^24 elements: test_large.py; argmax of ties and of NaN: the contract of argmax
 - a backend left out of the tests: test_required.py; a library compiled for the wrong instruction set: tests/native
 - more than 65,535 workgroups on a GPU, NaN in shaders: tests/webgpu
 """
