@@ -168,12 +168,6 @@ def test_a_folder_that_cannot_be_written_to(clock, folder, monkeypatch, capsys):
     assert "cannot write to" in capsys.readouterr().err
 
 
-def test_a_file_that_cannot_be_removed(folder):
-    (folder / "calibration.json").mkdir(parents=True)
-    with pytest.raises(lw.BackendError, match=r"reset_calibration: cannot write to"):
-        lw.reset_calibration()
-
-
 @pytest.mark.host
 def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
     clock[LAST] = 1.0

@@ -15,6 +15,7 @@ import lanewise as lw
 from lanewise.backends import libraries
 
 DEFAULT = str(lw.init_backend("cpu"))
+NEEDS_TWO = pytest.mark.skipif(DEFAULT == "scalar", reason="this machine has one CPU backend only")
 
 
 @pytest.fixture
@@ -58,11 +59,10 @@ def test_the_copy_works(package):
     assert done.stdout.split() == [str(package / "__init__.py"), DEFAULT], done.stderr
 
 
+@NEEDS_TWO
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_default_library(package, damage):
     """A warning names the damaged file, and the next best backend is used. Selecting the damaged one fails."""
-    if DEFAULT == "scalar":
-        pytest.skip("this machine has one CPU backend only")
     path = library(package, DEFAULT)
     damage(path)
     code = f"""
@@ -107,10 +107,9 @@ def test_an_extension_that_does_not_load(package):
     assert "reinstall lanewise" in error and "During handling" not in error
 
 
+@NEEDS_TWO
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_library_fails_when_it_is_used(package, damage):
-    if DEFAULT == "scalar":
-        pytest.skip("this machine has one CPU backend only")
     path = library(package, "scalar")
     damage(path)
     code = """
@@ -146,10 +145,9 @@ lw.ones(2).to("wgpu")
     assert f"{path}: " in last and "reinstall lanewise" in last
 
 
+@NEEDS_TWO
 def test_a_library_in_place_of_another(package):
     """The manifest gives scalar another library's file and hash. Only the name in the loaded library reveals that."""
-    if DEFAULT == "scalar":
-        pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["libraries"]["scalar"] = manifest["libraries"][DEFAULT]
@@ -194,9 +192,8 @@ def test_a_build_without_a_library(package):
     assert "library: an old compiler" in run(package, code).stdout
 
 
+@NEEDS_TWO
 def test_a_warning_points_to_the_users_import(package):
-    if DEFAULT == "scalar":
-        pytest.skip("this machine has one CPU backend only")
     truncate(library(package, DEFAULT))
     done = run(package, "import sys\nimport lanewise")
     assert done.returncode == 0 and done.stderr.startswith("<string>:2: RuntimeWarning: lanewise: "), done.stderr

@@ -354,14 +354,6 @@ def test_a_base_library_is_opened_first(monkeypatch, base):
     assert opened == [*first, ("library of relaxed_simd", "relaxed_simd", base or None)]
 
 
-def test_backends_missing_from_the_priority_come_last():
-    try:
-        lw.set_backend_priority(["scalar"])
-        assert selection.available(selection.parse_backend("cpu"))[0] is lw.Backend.SCALAR
-    finally:
-        lw.set_backend_priority(["auto"])
-
-
 def test_a_new_provider_replaces_the_reason_of_an_earlier_one(webgpu):
     webgpu(reason="the driver is missing")
     assert registry.missing(lw.Backend.WGPU) == "the driver is missing"
