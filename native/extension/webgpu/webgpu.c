@@ -34,11 +34,14 @@ static lw_status launch_plan(lw_device *device, const lw_plan *plan, char *const
                                .outputs = outputs,
                                .dispatch = {.kernel = (uint32_t)plan->kernel, .groups = {1, 1, 1}}};
     lw_webgpu_launcher *launcher = launchers[plan->operation->kind];
-    lw_status status = launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)
-                           ? lw_webgpu_launch_parts(&launch, launcher)
-                           : launcher(&launch);
+    if (launch.recorder->parts && lw_webgpu_crosses_blocks(&launch)) {
+        lw_webgpu_launch_parts(&launch, launcher);
+    } else {
+        launcher(&launch);
+    }
+    lw_webgpu_release_scratch(&launch);
     double nanoseconds = lw_nominal_nanoseconds(plan->operation, plan->steps, lw_moved_bytes(plan));
-    return status == LW_OK ? lw_add_work(launch.recorder, nanoseconds) : status;
+    return launch.status == LW_OK ? lw_add_work(launch.recorder, nanoseconds) : launch.status;
 }
 
 /* Returns which kernels have a module, as lw_device.kernels. */

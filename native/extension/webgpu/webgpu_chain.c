@@ -255,9 +255,9 @@ static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t 
     }
     memcpy(launch.bindings, encoded.bindings, sizeof launch.bindings);
     memcpy(launch.parameters, encoded.words, sizeof launch.parameters);
-    lw_status status = lw_webgpu_record_invocations(&launch, (chain->size + ELEMENTS - 1) / ELEMENTS);
+    lw_webgpu_record_invocations(&launch, lw_divide_up(chain->size, ELEMENTS));
     double nanoseconds = (double)chain->size * encoded.binding_count; /* one per element of each buffer */
-    return status == LW_OK ? lw_add_work(recorder, nanoseconds) : status;
+    return launch.status == LW_OK ? lw_add_work(recorder, nanoseconds) : launch.status;
 }
 
 int lw_webgpu_begin_chains(lw_recorder *recorder) {

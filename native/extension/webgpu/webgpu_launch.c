@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-lw_status lw_webgpu_record(lw_webgpu_launch *launch) {
-    return lw_record(launch->recorder, &launch->dispatch, launch->bindings, launch->parameters, launch->launch_id);
+void lw_webgpu_record(lw_webgpu_launch *launch) {
+    if (launch->status == LW_OK) {
+        launch->status =
+            lw_record(launch->recorder, &launch->dispatch, launch->bindings, launch->parameters, launch->launch_id);
+    }
 }
 
 uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups) {
@@ -12,13 +15,19 @@ uint32_t lw_webgpu_at_most(const lw_webgpu_launch *launch, int64_t groups) {
     return (uint32_t)(groups < limit ? groups : limit);
 }
 
-lw_status lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count) {
-    launch->dispatch.groups[0] = lw_webgpu_at_most(launch, count);
-    return lw_webgpu_record(launch);
+void lw_webgpu_set_groups(lw_webgpu_launch *launch, int64_t x, int64_t y, int64_t z) {
+    launch->dispatch.groups[0] = lw_webgpu_at_most(launch, x);
+    launch->dispatch.groups[1] = lw_webgpu_at_most(launch, y);
+    launch->dispatch.groups[2] = lw_webgpu_at_most(launch, z);
 }
 
-lw_status lw_webgpu_record_invocations(lw_webgpu_launch *launch, int64_t count) {
-    return lw_webgpu_record_groups(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
+void lw_webgpu_record_groups(lw_webgpu_launch *launch, int64_t count) {
+    lw_webgpu_set_groups(launch, count, 1, 1);
+    lw_webgpu_record(launch);
+}
+
+void lw_webgpu_record_invocations(lw_webgpu_launch *launch, int64_t count) {
+    lw_webgpu_record_groups(launch, lw_divide_up(count, LW_WGSL_GROUP));
 }
 
 int lw_webgpu_encode_scalars(const lw_operation *operation, const lw_scalar *parameters, uint32_t *scalars) {
@@ -63,30 +72,52 @@ uint32_t lw_webgpu_bind(lw_webgpu_launch *launch, uint32_t (*numbers)[2]) {
     return (uint32_t)(launch->outputs[0] - out->data);
 }
 
-lw_status lw_webgpu_refuse(const lw_webgpu_launch *launch, const char *message) {
+void lw_webgpu_narrow(uint32_t *to, const int64_t *from, int count) {
+    for (int i = 0; i < count; i++) {
+        to[i] = (uint32_t)from[i];
+    }
+}
+
+void lw_webgpu_narrow_strides(uint32_t (*to)[LW_WGSL_OPERANDS], const int64_t (*from)[LW_MAX_NDIM], int operands,
+                              int ndim) {
+    for (int axis = 0; axis < ndim; axis++) {
+        for (int i = 0; i < operands; i++) {
+            to[axis][i] = (uint32_t)from[i][axis];
+        }
+    }
+}
+
+void lw_webgpu_refuse(lw_webgpu_launch *launch, const char *message) {
     lw_device *device = &launch->recorder->device;
     snprintf(device->message, sizeof device->message, "%s", message);
-    return LW_REFUSED;
+    launch->status = LW_REFUSED;
 }
 
-lw_status lw_webgpu_refuse_size(lw_webgpu_launch *launch) {
-    return lw_webgpu_refuse(launch,
-                            "expected operands of fewer than 2^31 elements; split them, or move them to the CPU "
-                            "with .to()");
+void lw_webgpu_refuse_size(lw_webgpu_launch *launch) {
+    lw_webgpu_refuse(launch, "expected operands of fewer than 2^31 elements; split them, or move them to the CPU with "
+                             ".to()");
 }
 
-lw_status lw_webgpu_check_rounds(lw_webgpu_launch *launch, int64_t count, int64_t groups, int64_t rounds) {
+void lw_webgpu_check_rounds(lw_webgpu_launch *launch, int64_t count, int64_t groups, int64_t rounds) {
     int64_t limit = launch->recorder->limits.rounds;
-    if (limit <= 0 || groups <= 0 || (count + groups - 1) / groups <= limit / rounds) {
-        return LW_OK;
+    if (limit > 0 && groups > 0 && lw_divide_up(count, groups) > limit / rounds) {
+        lw_webgpu_refuse(launch, "expected smaller operands, because this adapter cuts long loops short, which makes "
+                                 "results wrong; split them, or move them to the CPU with .to()");
     }
-    return lw_webgpu_refuse(launch,
-                            "expected smaller operands, because this adapter cuts long loops short, which makes "
-                            "results wrong; split them, or move them to the CPU with .to()");
 }
 
-lw_storage *lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes) {
-    lw_storage *scratch = lw_storage_new(bytes, &launch->recorder->device);
-    launch->bindings[launch->plan->operation->input_count + 1] = scratch ? scratch->data : NULL;
-    return scratch;
+void lw_webgpu_release_scratch(lw_webgpu_launch *launch) {
+    if (launch->scratch) {
+        lw_storage_release(launch->scratch);
+    }
+    launch->scratch = NULL;
+}
+
+void lw_webgpu_bind_scratch(lw_webgpu_launch *launch, int64_t bytes) {
+    lw_webgpu_release_scratch(launch);
+    if (launch->status == LW_OK) {
+        launch->scratch = lw_storage_new(bytes, &launch->recorder->device);
+        launch->status = launch->scratch ? LW_OK : LW_INTERRUPTED; /* with an error set */
+        launch->bindings[launch->plan->operation->input_count + 1] = launch->scratch ? launch->scratch->data : NULL;
+    }
 }

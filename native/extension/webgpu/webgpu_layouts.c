@@ -28,28 +28,23 @@ typedef struct windows {
     uint32_t out_channels, channels, outputs, count;
 } windows;
 
-lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
+void lw_webgpu_window(lw_webgpu_launch *launch) {
     const lw_window_layout *layout = &launch->plan->window;
     windows *parameters = (windows *)launch->parameters;
     int64_t count = layout->batch * layout->out_channels * layout->out_size[0] * layout->out_size[1];
     if (count > INT32_MAX) {
-        return lw_webgpu_refuse_size(launch);
+        lw_webgpu_refuse_size(launch);
+        return;
     }
     launch->parameters[launch->plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
     lw_webgpu_encode_scalars(launch->plan->operation, launch->plan->parameters, parameters->scalars);
-    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-        for (int axis = 0; axis < 4; axis++) {
-            parameters->strides[i][axis] = (uint32_t)layout->strides[i][axis];
-        }
-    }
-    for (int axis = 0; axis < 2; axis++) {
-        parameters->in_size[axis] = (uint32_t)layout->in_size[axis];
-        parameters->out_size[axis] = (uint32_t)layout->out_size[axis];
-        parameters->kernel_size[axis] = (uint32_t)layout->kernel_size[axis];
-        parameters->stride[axis] = (uint32_t)layout->stride[axis];
-        parameters->padding[axis] = (uint32_t)layout->padding[axis];
-        parameters->dilation[axis] = (uint32_t)layout->dilation[axis];
-    }
+    lw_webgpu_narrow(*parameters->strides, *layout->strides, LW_WGSL_OPERANDS * 4);
+    lw_webgpu_narrow(parameters->in_size, layout->in_size, 2);
+    lw_webgpu_narrow(parameters->out_size, layout->out_size, 2);
+    lw_webgpu_narrow(parameters->kernel_size, layout->kernel_size, 2);
+    lw_webgpu_narrow(parameters->stride, layout->stride, 2);
+    lw_webgpu_narrow(parameters->padding, layout->padding, 2);
+    lw_webgpu_narrow(parameters->dilation, layout->dilation, 2);
     parameters->out_channels = (uint32_t)layout->out_channels;
     parameters->channels = (uint32_t)(layout->in_channels / layout->groups);
     parameters->outputs = (uint32_t)(layout->out_channels / layout->groups);
@@ -57,19 +52,17 @@ lw_status lw_webgpu_window(lw_webgpu_launch *launch) {
     int64_t rows = layout->kernel_size[0], columns = layout->kernel_size[1], channels = parameters->channels;
     if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= MIN_CHANNELS &&
         launch->recorder->limits.tiles) {
-        int64_t tiles = (count / layout->out_channels + TILE - 1) / TILE;
+        int64_t tiles = lw_divide_up(count / layout->out_channels, TILE);
         launch->dispatch.entry = LW_ENTRY_TILES;
-        launch->dispatch.groups[0] = lw_webgpu_at_most(launch, tiles);
-        launch->dispatch.groups[1] = lw_webgpu_at_most(launch, (parameters->outputs + TILE - 1) / TILE);
-        launch->dispatch.groups[2] = lw_webgpu_at_most(launch, layout->groups);
-        lw_status status = lw_webgpu_check_rounds(launch, tiles, launch->dispatch.groups[0],
-                                                  channels * rows * columns / STRIP + WINDOW_ROUNDS);
-        return status == LW_OK ? lw_webgpu_record(launch) : status;
+        lw_webgpu_set_groups(launch, tiles, lw_divide_up(parameters->outputs, TILE), layout->groups);
+        lw_webgpu_check_rounds(launch, tiles, launch->dispatch.groups[0],
+                               channels * rows * columns / STRIP + WINDOW_ROUNDS);
+        lw_webgpu_record(launch);
+        return;
     }
-    int64_t groups = lw_webgpu_at_most(launch, (count + LW_WGSL_GROUP - 1) / LW_WGSL_GROUP);
-    lw_status status =
-        lw_webgpu_check_rounds(launch, count, groups * LW_WGSL_GROUP, channels * (rows * (columns + 2) + 3) + 1);
-    return status == LW_OK ? lw_webgpu_record_invocations(launch, count) : status;
+    int64_t groups = lw_webgpu_at_most(launch, lw_divide_up(count, LW_WGSL_GROUP));
+    lw_webgpu_check_rounds(launch, count, groups * LW_WGSL_GROUP, channels * (rows * (columns + 2) + 3) + 1);
+    lw_webgpu_record_invocations(launch, count);
 }
 
 enum {
@@ -111,24 +104,24 @@ static int has_attention_vectors(const lw_webgpu_launch *launch) {
 
 /* Checks the loops of workgroups that share `count` queries or tiles of them, and take so many rounds for a tile of
  * keys in each pass over the keys. */
-static lw_status check_keys(lw_webgpu_launch *launch, int64_t count, int64_t keys, int64_t rounds, int64_t passes) {
-    rounds = PASS_ROUNDS + passes * (PASS_ROUNDS + rounds * ((keys + TILE - 1) / TILE));
-    return lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
+static void check_keys(lw_webgpu_launch *launch, int64_t count, int64_t keys, int64_t rounds, int64_t passes) {
+    rounds = PASS_ROUNDS + passes * (PASS_ROUNDS + rounds * lw_divide_up(keys, TILE));
+    lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
 }
 
 /* Records the dispatch that computes tiles of queries. If there are few, splits the keys, and records another one that
  * adds the parts. */
-static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
+static void record_attention_tiles(lw_webgpu_launch *launch) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
     int64_t rows = parameters->count, columns = layout->value_depth, seen = layout->last - layout->first + TILE;
-    int64_t tiles = rows / layout->queries * ((layout->queries + TILE - 1) / TILE);
+    int64_t tiles = rows / layout->queries * lw_divide_up(layout->queries, TILE);
     seen = seen < layout->keys ? seen : layout->keys; /* by a tile */
     int64_t most = columns <= SPLIT_COLUMNS ? seen / MIN_KEYS : 1, parts = BUSY_TILES / tiles, keys = layout->keys;
     parts = parts < most ? parts : most;
     if (parts > 1) {
-        keys = (seen + TILE * parts - 1) / (TILE * parts) * TILE;
-        parts = (seen + keys - 1) / keys;
+        keys = lw_divide_up(seen, TILE * parts) * TILE;
+        parts = lw_divide_up(seen, keys);
     } else {
         parts = 1;
     }
@@ -136,50 +129,46 @@ static lw_status record_attention_tiles(lw_webgpu_launch *launch) {
     parameters->part_keys = (uint32_t)keys;
     launch->dispatch.entry = LW_ENTRY_TILES;
     launch->dispatch.variant = (uint32_t)has_attention_vectors(launch);
-    int64_t rounds = (layout->depth + STRIP - 1) / STRIP + TILE_ROUNDS, passes = (columns + TILE - 1) / TILE;
-    lw_status status = check_keys(launch, tiles * parts, parts > 1 ? keys : seen, rounds, passes);
-    if (status != LW_OK || parts == 1) {
-        return status == LW_OK ? lw_webgpu_record_groups(launch, tiles) : status;
+    int64_t rounds = lw_divide_up(layout->depth, STRIP) + TILE_ROUNDS, passes = lw_divide_up(columns, TILE);
+    check_keys(launch, tiles * parts, parts > 1 ? keys : seen, rounds, passes);
+    if (parts > 1) {
+        lw_webgpu_bind_scratch(launch, rows * parts * ((columns + 7) / 4) * 16);
     }
-    lw_storage *scratch = lw_webgpu_bind_scratch(launch, rows * parts * ((columns + 7) / 4) * 16);
-    if (!scratch) {
-        return LW_INTERRUPTED; /* with an error set */
+    lw_webgpu_record_groups(launch, tiles * parts);
+    if (parts > 1) {
+        launch->dispatch.entry = LW_ENTRY_COMBINE;
+        launch->dispatch.variant = 0;
+        lw_webgpu_record_invocations(launch, rows * lw_divide_up(columns, 4));
     }
-    status = lw_webgpu_record_groups(launch, tiles * parts);
-    launch->dispatch.entry = LW_ENTRY_COMBINE;
-    launch->dispatch.variant = 0;
-    status = status == LW_OK ? lw_webgpu_record_invocations(launch, rows * ((columns + 3) / 4)) : status;
-    lw_storage_release(scratch);
-    return status;
 }
 
 /* Records dispatches for each index of the batch's dimensions `axis` .. outer - 1. */
-static lw_status record_attention(lw_webgpu_launch *launch, int axis, int outer) {
+static void record_attention(lw_webgpu_launch *launch, int axis, int outer) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
     if (axis == outer && layout->queries >= MIN_QUERIES && launch->recorder->limits.tiles) {
-        return record_attention_tiles(launch);
+        record_attention_tiles(launch);
+        return;
     }
     if (axis == outer) {
-        int64_t count = parameters->count, passes = (layout->value_depth + 4 * TILE - 1) / (4 * TILE);
-        lw_status status = check_keys(launch, count, layout->keys, layout->depth + KEYS_ROUNDS, passes);
-        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+        int64_t count = parameters->count, passes = lw_divide_up(layout->value_depth, 4 * TILE);
+        check_keys(launch, count, layout->keys, layout->depth + KEYS_ROUNDS, passes);
+        lw_webgpu_record_groups(launch, count);
+        return;
     }
     attentions first = *parameters;
-    lw_status status = LW_OK;
-    for (int64_t index = 0; index < layout->batch_shape[axis] && status == LW_OK; index++) {
+    for (int64_t index = 0; index < layout->batch_shape[axis] && launch->status == LW_OK; index++) {
         *parameters = first;
         for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
             parameters->offsets[i] += (uint32_t)(index * layout->batch_strides[i][axis]);
         }
         parameters->out += (uint32_t)(index * layout->batch_strides[LW_WGSL_OPERANDS][axis]);
-        status = record_attention(launch, axis + 1, outer);
+        record_attention(launch, axis + 1, outer);
     }
-    return status;
 }
 
 /* A workgroup computes the result of a query, or of a tile of queries. */
-lw_status lw_webgpu_attention(lw_webgpu_launch *launch) {
+void lw_webgpu_attention(lw_webgpu_launch *launch) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
     int outer = layout->batch_ndim > ATTENTION_NDIM ? (int)layout->batch_ndim - ATTENTION_NDIM : 0;
@@ -195,13 +184,12 @@ lw_status lw_webgpu_attention(lw_webgpu_launch *launch) {
         }
     }
     if (count * layout->value_depth > INT32_MAX || layout->keys > INT32_MAX) {
-        return lw_webgpu_refuse_size(launch);
+        lw_webgpu_refuse_size(launch);
+        return;
     }
     parameters->out = lw_webgpu_bind(launch, parameters->numbers);
-    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-        parameters->row_strides[i] = (uint32_t)layout->row_strides[i];
-        parameters->column_strides[i] = (uint32_t)layout->column_strides[i];
-    }
+    lw_webgpu_narrow(parameters->row_strides, layout->row_strides, LW_WGSL_OPERANDS);
+    lw_webgpu_narrow(parameters->column_strides, layout->column_strides, LW_WGSL_OPERANDS);
     parameters->out_row_stride = (uint32_t)layout->row_strides[LW_WGSL_OPERANDS];
     parameters->out_column_stride = (uint32_t)layout->column_strides[LW_WGSL_OPERANDS];
     float scale = (float)layout->scale;
@@ -213,5 +201,5 @@ lw_status lw_webgpu_attention(lw_webgpu_launch *launch) {
     parameters->first = (uint32_t)layout->first;
     parameters->last = (uint32_t)layout->last;
     parameters->count = (uint32_t)count;
-    return record_attention(launch, 0, outer);
+    record_attention(launch, 0, outer);
 }

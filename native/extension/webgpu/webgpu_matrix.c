@@ -39,8 +39,6 @@ typedef struct matrices {
 
 _Static_assert(sizeof(matrices) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters must have room");
 
-static int64_t divide_up(int64_t number, int64_t by) { return (number + by - 1) / by; }
-
 /* Returns how far elements are from each other along a dimension; repeated ones are not contiguous. */
 static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride ? stride : INT64_MAX; }
 
@@ -75,53 +73,45 @@ static int is_b_along_k(const lw_matrix_layout *layout) {
 /* Splits k into `parts`, or fewer, of which each is a multiple of PART_MULTIPLE. Returns how many. */
 static int64_t split(matrices *parameters, int64_t parts) {
     int64_t k = parameters->k;
-    parameters->depth = (uint32_t)(divide_up(k, PART_MULTIPLE * parts) * PART_MULTIPLE);
-    return parameters->parts = (uint32_t)(parts > 1 ? divide_up(k, parameters->depth) : 1);
+    parameters->depth = (uint32_t)(lw_divide_up(k, PART_MULTIPLE * parts) * PART_MULTIPLE);
+    return parameters->parts = (uint32_t)(parts > 1 ? lw_divide_up(k, parameters->depth) : 1);
 }
 
 /* Returns into how many parts to split k, where `groups` workgroups compute one. */
 static int64_t parts_of(int64_t groups, int64_t k) {
-    int64_t fewest = divide_up(k, MAX_DEPTH), most = k / MIN_DEPTH, parts = BUSY_GROUPS / (groups ? groups : 1);
+    int64_t fewest = lw_divide_up(k, MAX_DEPTH), most = k / MIN_DEPTH, parts = BUSY_GROUPS / (groups ? groups : 1);
     parts = parts < most ? parts : most;
     return parts > fewest ? parts : fewest > 1 ? fewest : 1;
 }
 
-static void set_groups(lw_webgpu_launch *launch, int64_t x, int64_t y, int64_t z) {
-    launch->dispatch.groups[0] = lw_webgpu_at_most(launch, x);
-    launch->dispatch.groups[1] = lw_webgpu_at_most(launch, y);
-    launch->dispatch.groups[2] = lw_webgpu_at_most(launch, z);
-}
-
 /* Records the dispatch for a product whose k is not split, if the device can run its loops. */
-static lw_status record_whole(lw_webgpu_launch *launch, int64_t rounds) {
+static void record_whole(lw_webgpu_launch *launch, int64_t rounds) {
     int64_t k = ((const matrices *)launch->parameters)->k;
-    lw_status status = lw_webgpu_check_rounds(launch, 1, 1, divide_up(k, 16) * rounds + OTHER_ROUNDS);
-    return status == LW_OK ? lw_webgpu_record(launch) : status;
+    lw_webgpu_check_rounds(launch, 1, 1, lw_divide_up(k, 16) * rounds + OTHER_ROUNDS);
+    lw_webgpu_record(launch);
 }
 
 /* Records the dispatch that writes `count` elements of products of parts to scratch memory, then one of `entry`, which
  * adds the parts, with the override `variant`. */
-static lw_status record_parts(lw_webgpu_launch *launch, int64_t count, lw_entry entry, uint32_t variant,
-                              int64_t groups) {
-    lw_storage *scratch = lw_webgpu_bind_scratch(launch, count * 4);
-    if (!scratch) {
-        return LW_INTERRUPTED; /* with an error set */
-    }
-    lw_status status = lw_webgpu_record(launch);
+static void record_parts(lw_webgpu_launch *launch, int64_t count, lw_entry entry, uint32_t variant, int64_t groups) {
+    lw_webgpu_bind_scratch(launch, count * 4);
+    lw_webgpu_record(launch);
     launch->dispatch.entry = entry;
     launch->dispatch.variant = variant;
-    set_groups(launch, groups, 1, 1);
-    status = status == LW_OK ? lw_webgpu_record(launch) : status;
-    lw_storage_release(scratch);
-    return status;
+    lw_webgpu_record_groups(launch, groups);
 }
 
-/* Records the products of parts of which each is a matrix, in rows that start at multiples of four elements. */
-static lw_status record_matrix_parts(lw_webgpu_launch *launch, lw_entry entry) {
+/* Records a product, as a whole or in parts that `entry` adds, each a matrix whose rows start at multiples of four
+ * elements. */
+static void record_product(lw_webgpu_launch *launch, int in_parts, lw_entry entry, int64_t rounds) {
     const matrices *parameters = (const matrices *)launch->parameters;
     int64_t rows = (int64_t)parameters->batch * parameters->m, pitch = (parameters->n + 3) & ~(int64_t)3;
     int64_t invocations = entry == LW_ENTRY_VECTORS ? parameters->count / 4 : parameters->count;
-    return record_parts(launch, rows * pitch * parameters->parts, entry, 0, divide_up(invocations, LW_WGSL_GROUP));
+    if (in_parts) {
+        record_parts(launch, rows * pitch * parameters->parts, entry, 0, lw_divide_up(invocations, LW_WGSL_GROUP));
+    } else {
+        record_whole(launch, rounds);
+    }
 }
 
 /* Returns the binary logarithm of how many invocations, a team, compute a dot product: 1, 8 or 64. */
@@ -136,43 +126,46 @@ static int suits_dots(const lw_matrix_layout *layout) {
             ((has_few_rows || is_a_along_k(layout)) && (has_few_columns || is_b_along_k(layout))));
 }
 
-static lw_status record_dots(lw_webgpu_launch *launch, int can_split) {
+static void record_dots(lw_webgpu_launch *launch, int can_split) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
     int a_has_vectors = has_vectors(launch, 0, layout->column_strides[0], layout->m > 1 ? layout->row_strides[0] : 0);
     int b_has_vectors = has_vectors(launch, 1, layout->row_strides[1], layout->n > 1 ? layout->column_strides[1] : 0);
     int team = log2_team_size(layout->k);
     int64_t count = parameters->count, k = parameters->k, dots = LW_WGSL_GROUP >> team; /* of a workgroup */
-    int64_t fewest = divide_up(k, MAX_DOT_DEPTH), most = k / MIN_DOT_DEPTH, parts = BUSY_DOTS / count;
+    int64_t fewest = lw_divide_up(k, MAX_DOT_DEPTH), most = k / MIN_DOT_DEPTH, parts = BUSY_DOTS / count;
     parts = parts < most ? parts : most;
     parts = split(parameters, !can_split ? 1 : parts > fewest ? parts : fewest);
     uint32_t variant =
         (uint32_t)(A_ELEMENTWISE * !a_has_vectors + B_ELEMENTWISE * !b_has_vectors + (team << TEAM_SHIFT));
     launch->dispatch.variant = variant;
     launch->dispatch.entry = LW_ENTRY_DOTS;
-    set_groups(launch, divide_up(count * parts, dots), 1, 1);
-    return parts > 1 ? record_parts(launch, count * parts, LW_ENTRY_SUMS, variant, divide_up(count, dots))
-                     : record_whole(launch, DOT_ROUNDS);
+    lw_webgpu_set_groups(launch, lw_divide_up(count * parts, dots), 1, 1);
+    if (parts > 1) {
+        record_parts(launch, count * parts, LW_ENTRY_SUMS, variant, lw_divide_up(count, dots));
+    } else {
+        record_whole(launch, DOT_ROUNDS);
+    }
 }
 
 /* Returns whether A has few rows, and B is read along n. */
 static int suits_columns(const lw_matrix_layout *layout) { return layout->m <= THIN && !is_b_along_k(layout); }
 
-static lw_status record_columns(lw_webgpu_launch *launch, int can_split) {
+static void record_columns(lw_webgpu_launch *launch, int can_split) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
     int b_has_vectors = has_vectors(launch, 1, layout->column_strides[1], layout->row_strides[1]);
-    int64_t groups = divide_up(parameters->n, COLUMNS), batch = parameters->batch;
+    int64_t groups = lw_divide_up(parameters->n, COLUMNS), batch = parameters->batch;
     int64_t parts = split(parameters, can_split ? parts_of(groups * batch, parameters->k) : 1);
     launch->dispatch.variant = (uint32_t)(B_ELEMENTWISE * !b_has_vectors);
     launch->dispatch.entry = LW_ENTRY_COLUMNS;
-    set_groups(launch, groups, 1, batch * parts);
-    return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : record_whole(launch, COLUMN_ROUNDS);
+    lw_webgpu_set_groups(launch, groups, 1, batch * parts);
+    record_product(launch, parts > 1, LW_ENTRY_COMBINE, COLUMN_ROUNDS);
 }
 
 /* Returns how many workgroups compute a matrix of a product by a tile. */
 static int64_t groups_of(const lw_matrix_layout *layout, const lw_tile *tile) {
-    return divide_up(layout->m, tile->rows) * divide_up(layout->n, tile->columns);
+    return lw_divide_up(layout->m, tile->rows) * lw_divide_up(layout->n, tile->columns);
 }
 
 /* Returns how many elements the tiles of a matrix have, those beyond its edges included. */
@@ -204,7 +197,7 @@ static int tile_of(const lw_webgpu_launch *launch, int64_t batch, int b_along_k)
     return tiled_elements(layout, &lw_tiles[chosen]) <= least / 4 * 5 ? chosen : best;
 }
 
-static lw_status record_tiles(lw_webgpu_launch *launch, int can_split) {
+static void record_tiles(lw_webgpu_launch *launch, int can_split) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
     const int64_t *rows = layout->row_strides, *columns = layout->column_strides;
@@ -217,27 +210,27 @@ static lw_status record_tiles(lw_webgpu_launch *launch, int can_split) {
                                   : has_vectors(launch, 1, columns[1], rows[1]);
     int number = tile_of(launch, batch, b_along_k);
     const lw_tile *tile = &lw_tiles[number];
-    int64_t across = divide_up(layout->n, tile->columns), down = divide_up(layout->m, tile->rows);
+    int64_t across = lw_divide_up(layout->n, tile->columns), down = lw_divide_up(layout->m, tile->rows);
     int64_t groups = across * down * batch * tile->invocations / 128;
     int64_t parts = split(parameters, can_split ? parts_of(groups, k) : 1);
     int in_parts = parts > 1 || !writes_vectors;
     launch->dispatch.variant = (uint32_t)(B_ALONG_K * b_along_k + A_ALONG_M * !a_along_k +
                                           A_ELEMENTWISE * !a_has_vectors + B_ELEMENTWISE * !b_has_vectors);
     launch->dispatch.entry = (uint32_t)(LW_ENTRY_MATRIX_TILES + 2 * number + in_parts);
-    set_groups(launch, across, down, batch * parts);
-    return in_parts ? record_matrix_parts(launch, writes_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE)
-                    : record_whole(launch, TILE_ROUNDS);
+    lw_webgpu_set_groups(launch, across, down, batch * parts);
+    record_product(launch, in_parts, writes_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_COMBINE, TILE_ROUNDS);
 }
 
 /* Any dtype, any sources of the inputs. */
-static lw_status record_blocks(lw_webgpu_launch *launch, int can_split) {
+static void record_blocks(lw_webgpu_launch *launch, int can_split) {
     matrices *parameters = (matrices *)launch->parameters;
-    int64_t across = divide_up(parameters->n, BLOCK), down = divide_up(parameters->m, BLOCK), batch = parameters->batch;
+    int64_t across = lw_divide_up(parameters->n, BLOCK), down = lw_divide_up(parameters->m, BLOCK),
+            batch = parameters->batch;
     int64_t k = parameters->k, parts = split(parameters, can_split ? parts_of(across * down * batch, k) : 1);
     launch->dispatch.variant = 0;
     launch->dispatch.entry = parts > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
-    set_groups(launch, across, down, batch * parts);
-    return parts > 1 ? record_matrix_parts(launch, LW_ENTRY_COMBINE) : record_whole(launch, BLOCK_ROUNDS);
+    lw_webgpu_set_groups(launch, across, down, batch * parts);
+    record_product(launch, parts > 1, LW_ENTRY_COMBINE, BLOCK_ROUNDS);
 }
 
 /* Returns whether A and B are read from buffers, and no input from that of the result. */
@@ -253,42 +246,37 @@ static int has_matrices_apart(const lw_webgpu_launch *launch) {
 }
 
 /* Records a product by the entry point that suits its shape. Without `can_split`, needs no scratch memory. */
-static lw_status record(lw_webgpu_launch *launch, int can_split) {
+static void record(lw_webgpu_launch *launch, int can_split) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
-    if (lw_shaders[launch->plan->kernel].has_vectors && layout->k > 0 && has_matrices_apart(launch)) {
-        if (suits_dots(layout)) {
-            return record_dots(launch, can_split);
-        }
-        if (suits_columns(layout)) {
-            return record_columns(launch, can_split);
-        }
-        if (launch->recorder->limits.tiles && (can_split || has_result_vectors(launch))) {
-            return record_tiles(launch, can_split);
-        }
+    if (!lw_shaders[launch->plan->kernel].has_vectors || layout->k == 0 || !has_matrices_apart(launch)) {
+        record_blocks(launch, can_split);
+    } else if (suits_dots(layout)) {
+        record_dots(launch, can_split);
+    } else if (suits_columns(layout)) {
+        record_columns(launch, can_split);
+    } else if (launch->recorder->limits.tiles && (can_split || has_result_vectors(launch))) {
+        record_tiles(launch, can_split);
+    } else {
+        record_blocks(launch, can_split);
     }
-    return record_blocks(launch, can_split);
 }
 
-lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
+void lw_webgpu_matrix(lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     const lw_matrix_layout *layout = &plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
-    int64_t batch = 1;
+    int64_t batch = 1, m = layout->m, n = layout->n, k = layout->k;
     for (int axis = 0; axis < layout->batch_ndim; axis++) {
         batch *= layout->batch_shape[axis];
-        parameters->batch_shape[axis] = (uint32_t)layout->batch_shape[axis];
-        for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-            parameters->batch_strides[axis][i] = (uint32_t)layout->batch_strides[i][axis];
-        }
     }
-    for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-        parameters->row_strides[i] = (uint32_t)layout->row_strides[i];
-        parameters->column_strides[i] = (uint32_t)layout->column_strides[i];
-    }
-    int64_t m = layout->m, n = layout->n, k = layout->k;
     if (batch * m * n > INT32_MAX || batch * m * k > INT32_MAX || batch * k * n > INT32_MAX) {
-        return lw_webgpu_refuse_size(launch);
+        lw_webgpu_refuse_size(launch);
+        return;
     }
+    lw_webgpu_narrow(parameters->batch_shape, layout->batch_shape, layout->batch_ndim);
+    lw_webgpu_narrow_strides(parameters->batch_strides, layout->batch_strides, LW_WGSL_OPERANDS, layout->batch_ndim);
+    lw_webgpu_narrow(parameters->row_strides, layout->row_strides, LW_WGSL_OPERANDS);
+    lw_webgpu_narrow(parameters->column_strides, layout->column_strides, LW_WGSL_OPERANDS);
     launch->parameters[plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
     lw_webgpu_encode_scalars(plan->operation, plan->parameters, parameters->scalars);
     parameters->m = (uint32_t)m;
@@ -297,10 +285,10 @@ lw_status lw_webgpu_matrix(lw_webgpu_launch *launch) {
     parameters->batch_ndim = (uint32_t)layout->batch_ndim;
     parameters->batch = (uint32_t)batch;
     parameters->count = (uint32_t)(batch * m * n);
-    lw_status status = record(launch, 1);
-    if (status == LW_INTERRUPTED && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR))) {
+    record(launch, 1);
+    if (launch->status == LW_INTERRUPTED && PyErr_ExceptionMatches(lw_error_class(LW_OUT_OF_MEMORY_ERROR))) {
         PyErr_Clear(); /* a product that is not split takes longer, but no further memory */
-        status = record(launch, 0);
+        launch->status = LW_OK;
+        record(launch, 0);
     }
-    return status;
 }

@@ -56,7 +56,7 @@ static int64_t elements_of_block(const lw_webgpu_launch *launch, const char *dat
     return left < count ? left : count;
 }
 
-lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launcher *launcher) {
+void lw_webgpu_launch_parts(lw_webgpu_launch *launch, lw_webgpu_launcher *launcher) {
     const lw_plan *plan = launch->plan;
     int inputs = plan->operation->input_count;
     if (!can_be_split(plan)) {
@@ -65,12 +65,12 @@ lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launc
                  "expected operands and results of at most %llu bytes, the largest buffer of this device, unless the "
                  "operation is elementwise and they are contiguous; split them, or move them to the CPU with .to()",
                  (unsigned long long)launch->recorder->limits.buffer);
-        return lw_webgpu_refuse(launch, message);
+        lw_webgpu_refuse(launch, message);
+        return;
     }
     lw_plan part = *plan;
     char *output = launch->outputs[0];
-    lw_status status = LW_OK;
-    for (int64_t left = plan->layout.shape[0], count; status == LW_OK && left > 0; left -= count) {
+    for (int64_t left = plan->layout.shape[0], count; launch->status == LW_OK && left > 0; left -= count) {
         lw_webgpu_launch one = *launch;
         one.plan = &part;
         one.outputs = &output;
@@ -83,11 +83,11 @@ lw_status lw_webgpu_launch_parts(const lw_webgpu_launch *launch, lw_webgpu_launc
             }
         }
         part.layout.shape[0] = count;
-        status = launcher(&one);
+        launcher(&one);
+        launch->status = one.status;
         output += count * plan->layout.strides[inputs][0];
         for (int i = 0; i < inputs; i++) {
             part.operands[i].data += lw_is_number(&plan->operands[i]) ? 0 : count * plan->layout.strides[i][0];
         }
     }
-    return status;
 }

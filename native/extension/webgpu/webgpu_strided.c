@@ -48,7 +48,7 @@ static int fills_words(const lw_layout *layout, int operand, uint32_t offset, in
 }
 
 /* Binds the operands, and fills in the parameters. */
-static lw_status lay_out(lw_webgpu_launch *launch) {
+static void fill_parameters(lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     const lw_layout *layout = &plan->layout;
     strided *parameters = parameters_of(launch);
@@ -56,31 +56,27 @@ static lw_status lay_out(lw_webgpu_launch *launch) {
     int64_t count = 1, length = 1;
     for (int axis = 0; axis < layout->ndim; axis++) {
         *(axis < layout->ndim - layout->inner ? &count : &length) *= layout->shape[axis];
-        parameters->shape[axis] = (uint32_t)layout->shape[axis];
-        for (int i = 0; i <= inputs; i++) {
-            parameters->strides[axis][i] = (uint32_t)layout->strides[i][axis];
-        }
     }
     if (count * length > INT32_MAX) {
-        return lw_webgpu_refuse_size(launch);
+        lw_webgpu_refuse_size(launch);
     }
+    lw_webgpu_narrow(parameters->shape, layout->shape, layout->ndim);
+    lw_webgpu_narrow_strides(parameters->strides, layout->strides, inputs + 1, layout->ndim);
     parameters->offsets[inputs] = lw_webgpu_bind(launch, parameters->numbers);
     lw_webgpu_encode_scalars(plan->operation, plan->parameters, parameters->scalars);
     parameters->count = (uint32_t)count;
     parameters->outer = (uint32_t)(layout->ndim - layout->inner);
     parameters->ndim = (uint32_t)layout->ndim;
     parameters->length = (uint32_t)length;
-    parameters->blocks = (uint32_t)((length + BLOCK - 1) / BLOCK);
+    parameters->blocks = (uint32_t)lw_divide_up(length, BLOCK);
     parameters->packed = (uint32_t)fills_words(layout, inputs, parameters->offsets[inputs], lw_item_size(plan->dtype));
-    return LW_OK;
 }
 
 /* Records a dispatch with an invocation for each word of the result, but not more than one for each element. */
-static lw_status record_elements(lw_webgpu_launch *launch, int64_t item) {
+static void record_elements(lw_webgpu_launch *launch, int64_t item) {
     const strided *parameters = parameters_of(launch);
-    int64_t per_invocation = item < 4 ? 4 / item : 1;
     launch->dispatch.variant = parameters->ndim;
-    return lw_webgpu_record_invocations(launch, (parameters->count + per_invocation - 1) / per_invocation);
+    lw_webgpu_record_invocations(launch, lw_divide_up(parameters->count, item < 4 ? 4 / item : 1));
 }
 
 /* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at
@@ -97,21 +93,11 @@ static int can_use_vectors(const lw_webgpu_launch *launch) {
     return fits;
 }
 
-lw_status lw_webgpu_elementwise(lw_webgpu_launch *launch) {
-    lw_status status = lay_out(launch);
-    if (status == LW_OK && can_use_vectors(launch)) {
-        launch->dispatch.entry = LW_ENTRY_VECTORS;
-        return record_elements(launch, 1);
-    }
-    return status == LW_OK ? record_elements(launch, lw_item_size(launch->plan->dtype)) : status;
-}
-
-/* Records the dispatches that reduce each block of each row, and combine the results of a row's blocks. */
-static lw_status record_blocks(lw_webgpu_launch *launch, int64_t count, int64_t blocks) {
-    launch->dispatch.entry = LW_ENTRY_BLOCKS;
-    lw_status status = lw_webgpu_record_groups(launch, count * blocks);
-    launch->dispatch.entry = LW_ENTRY_COMBINE;
-    return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
+void lw_webgpu_elementwise(lw_webgpu_launch *launch) {
+    fill_parameters(launch);
+    int uses_vectors = can_use_vectors(launch);
+    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
+    record_elements(launch, uses_vectors ? 1 : lw_item_size(launch->plan->dtype));
 }
 
 /* Returns whether the rows of an operand are contiguous, and start at multiples of 16 bytes. */
@@ -126,11 +112,8 @@ static int has_vector_rows(const lw_webgpu_launch *launch, int operand) {
 
 /* Rows whose elements are contiguous need one dispatch if they have up to TEAMS blocks, others if they have one. For
  * longer rows, the results of TEAMS blocks or of one go to scratch memory and are combined. */
-lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
-    lw_status status = lay_out(launch);
-    if (status != LW_OK) {
-        return status;
-    }
+void lw_webgpu_reduction(lw_webgpu_launch *launch) {
+    fill_parameters(launch);
     int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, teams = 1;
     int uses_vectors = lw_shaders[launch->plan->kernel].has_vectors;
     uses_vectors = uses_vectors && blocks > 0 && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
@@ -138,25 +121,16 @@ lw_status lw_webgpu_reduction(lw_webgpu_launch *launch) {
         teams *= 2;
     }
     parameters_of(launch)->teams = (uint32_t)teams;
-    int64_t results = (blocks + teams - 1) / teams;
-    lw_storage *scratch = NULL;
+    int64_t results = lw_divide_up(blocks, teams), groups = count * (results > 1 ? results : 1);
     if (results > 1) {
-        scratch = lw_webgpu_bind_scratch(launch, count * results * lw_shaders[launch->plan->kernel].scratch_bytes);
-        if (!scratch) {
-            return LW_INTERRUPTED; /* with an error set */
-        }
+        lw_webgpu_bind_scratch(launch, count * results * lw_shaders[launch->plan->kernel].scratch_bytes);
     }
     launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : results > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
-    int64_t groups = uses_vectors  ? (count * results * teams + TEAMS - 1) / TEAMS
-                     : results > 1 ? count * results
-                                   : count;
-    status = lw_webgpu_record_groups(launch, groups);
+    lw_webgpu_record_groups(launch, uses_vectors ? lw_divide_up(groups * teams, TEAMS) : groups);
     if (results > 1) {
         launch->dispatch.entry = LW_ENTRY_COMBINE;
-        status = status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
-        lw_storage_release(scratch);
+        lw_webgpu_record_groups(launch, count);
     }
-    return status;
 }
 
 /* Returns whether the rows and the results have contiguous elements that fit the registers of a workgroup. */
@@ -176,89 +150,80 @@ static int has_short_vector_rows(const lw_webgpu_launch *launch) {
 
 /* A workgroup computes a row, or in prefix sums a block of one. If rows have several blocks, their sums go to scratch
  * memory and are combined first. */
-lw_status lw_webgpu_rows(lw_webgpu_launch *launch) {
-    lw_status status = lay_out(launch);
+void lw_webgpu_rows(lw_webgpu_launch *launch) {
+    fill_parameters(launch);
     int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
-    int64_t scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
-    if (status == LW_OK && has_short_vector_rows(launch)) {
+    int64_t length = parameters_of(launch)->length, scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
+    if (has_short_vector_rows(launch)) {
         launch->dispatch.entry = LW_ENTRY_VECTORS;
-        int64_t length = parameters_of(launch)->length, team = length <= SHORT_ROW ? ROW_TEAM : LW_WGSL_GROUP;
-        int64_t rows = LW_WGSL_GROUP / team; /* of a workgroup */
-        launch->dispatch.variant = (uint32_t)((length + 4 * team - 1) / (4 * team) + (rows > 1 ? 2 * VECTORS : 0));
-        return lw_webgpu_record_groups(launch, (count + rows - 1) / rows);
+        int64_t team = length <= SHORT_ROW ? ROW_TEAM : LW_WGSL_GROUP, rows = LW_WGSL_GROUP / team; /* of a workgroup */
+        launch->dispatch.variant = (uint32_t)(lw_divide_up(length, 4 * team) + (rows > 1 ? 2 * VECTORS : 0));
+        lw_webgpu_record_groups(launch, lw_divide_up(count, rows));
+        return;
     }
-    if (status == LW_OK && !scratch_bytes) { /* up to three passes over the row */
-        int64_t rounds = 3 * (parameters_of(launch)->length / LW_WGSL_GROUP) + ROW_ROUNDS;
-        status = lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
+    if (!scratch_bytes) { /* up to three passes over the row */
+        int64_t rounds = 3 * (length / LW_WGSL_GROUP) + ROW_ROUNDS;
+        lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
+    } else if (blocks > 1) {
+        lw_webgpu_bind_scratch(launch, count * blocks * scratch_bytes);
+        launch->dispatch.entry = LW_ENTRY_BLOCKS;
+        lw_webgpu_record_groups(launch, count * blocks);
+        launch->dispatch.entry = LW_ENTRY_COMBINE;
+        lw_webgpu_record_groups(launch, count);
+        launch->dispatch.entry = LW_ENTRY_MAIN;
+        count *= blocks;
     }
-    if (status != LW_OK || !scratch_bytes || blocks <= 1) {
-        return status == LW_OK ? lw_webgpu_record_groups(launch, count) : status;
-    }
-    lw_storage *scratch = lw_webgpu_bind_scratch(launch, count * blocks * scratch_bytes);
-    if (!scratch) {
-        return LW_INTERRUPTED; /* with an error set */
-    }
-    status = record_blocks(launch, count, blocks);
-    launch->dispatch.entry = LW_ENTRY_MAIN;
-    status = status == LW_OK ? lw_webgpu_record_groups(launch, count * blocks) : status;
-    lw_storage_release(scratch);
-    return status;
+    lw_webgpu_record_groups(launch, count);
 }
 
 /* put first finds the last of equal indices, in scratch memory with a word for each position along the axis. */
-static lw_status record_put(lw_webgpu_launch *launch, int64_t extent) {
-    lw_storage *scratch = lw_webgpu_bind_scratch(launch, extent * 4);
-    if (!scratch) {
-        return LW_INTERRUPTED; /* with an error set */
-    }
+static void record_put(lw_webgpu_launch *launch, int64_t extent) {
+    lw_webgpu_bind_scratch(launch, extent * 4);
     launch->dispatch.entry = LW_ENTRY_CLEAR;
-    lw_status status = lw_webgpu_record_invocations(launch, extent);
+    lw_webgpu_record_invocations(launch, extent);
     launch->dispatch.entry = LW_ENTRY_CLAIM;
-    status = status == LW_OK ? record_elements(launch, 4) : status;
+    record_elements(launch, 4);
     launch->dispatch.entry = LW_ENTRY_MAIN;
-    status = status == LW_OK ? record_elements(launch, 4) : status;
-    lw_storage_release(scratch);
-    return status;
+    record_elements(launch, 4);
 }
 
 /* take and put: the scalars are the extent and the stride of the axis. */
-lw_status lw_webgpu_gather(lw_webgpu_launch *launch) {
+void lw_webgpu_gather(lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
-    lw_status status = lay_out(launch);
-    int64_t extent = plan->parameters[0].i;
-    parameters_of(launch)->scalars[0] = (uint32_t)extent;
+    fill_parameters(launch);
+    parameters_of(launch)->scalars[0] = (uint32_t)plan->parameters[0].i;
     parameters_of(launch)->scalars[1] = (uint32_t)plan->parameters[1].i;
-    if (status != LW_OK) {
-        return status;
+    if (plan->operation == &lw_operations[LW_OPERATION_put]) {
+        record_put(launch, plan->parameters[0].i);
+    } else {
+        record_elements(launch, lw_item_size(plan->dtype));
     }
-    return plan->operation == &lw_operations[LW_OPERATION_put] ? record_put(launch, extent)
-                                                               : record_elements(launch, lw_item_size(plan->dtype));
 }
 
 /* Creation kernels receive the bits of their parameters. */
-lw_status lw_webgpu_creation(lw_webgpu_launch *launch) {
-    lw_status status = lay_out(launch);
+void lw_webgpu_creation(lw_webgpu_launch *launch) {
+    fill_parameters(launch);
     memcpy(parameters_of(launch)->numbers, launch->plan->parameters, sizeof parameters_of(launch)->numbers);
-    return status == LW_OK ? record_elements(launch, lw_item_size(launch->plan->dtype)) : status;
+    record_elements(launch, lw_item_size(launch->plan->dtype));
 }
 
 /* The scalars are the length of the row, its stride, and whether equal elements are before a value. */
-lw_status lw_webgpu_search(lw_webgpu_launch *launch) {
-    lw_status status = lay_out(launch);
+void lw_webgpu_search(lw_webgpu_launch *launch) {
+    fill_parameters(launch);
     for (int i = 0; i < 3; i++) {
         parameters_of(launch)->scalars[i] = (uint32_t)launch->plan->parameters[i].i;
     }
-    return status == LW_OK ? record_elements(launch, 4) : status;
+    record_elements(launch, 4);
 }
 
 /* rope: an invocation rotates a pair. The angles follow from two numbers, in float64: the angle of the first pair at
  * position 1, in turns, and the ratio of the angles of two pairs (core/ops/rope.h). */
-lw_status lw_webgpu_rotation(lw_webgpu_launch *launch) {
+void lw_webgpu_rotation(lw_webgpu_launch *launch) {
     enum { THETA, OFFSET, PAIRS, SCALING, FACTOR }; /* the parameters, in the contract's order */
     const lw_scalar *given = launch->plan->parameters;
     const lw_layout *layout = &launch->plan->layout;
     strided *parameters = parameters_of(launch);
-    lw_status status = lay_out(launch);
+    fill_parameters(launch);
     double depth = (double)layout->shape[layout->ndim - 1], step = -2 / depth * double_log(given[THETA].f);
     double numbers[2] = {1 / TURN, 0};
     if (given[SCALING].i == 0) {
@@ -271,5 +236,5 @@ lw_status lw_webgpu_rotation(lw_webgpu_launch *launch) {
     parameters->scalars[0] = (uint32_t)given[OFFSET].i;
     parameters->scalars[1] = (uint32_t)given[PAIRS].i;
     parameters->count = parameters->count * parameters->length / 2;
-    return status == LW_OK ? lw_webgpu_record_invocations(launch, parameters->count) : status;
+    lw_webgpu_record_invocations(launch, parameters->count);
 }
