@@ -313,7 +313,6 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
 }
 
 static lw_status conv_strips_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const conv_strips *s = argument;
     const lw_window_layout *w = s->layout;
     const int64_t *out = w->strides[3];

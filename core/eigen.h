@@ -107,7 +107,6 @@ static int64_t eigen_end(const eigen *m, int64_t first) { return min_int64(first
 
 /* q = A v / h, with the Householder vector v of step i (row i of A) and its h[i]. */
 static lw_status eigen_product_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const eigen *m = argument;
     int64_t first = task * m->per_task;
     for (int64_t j = first; j < eigen_end(m, first); j++) {
@@ -118,7 +117,6 @@ static lw_status eigen_product_task(lw_context *context, int64_t task, const voi
 
 /* A -= v q^T + q v^T, with the Householder vector v of step i. */
 static lw_status eigen_update_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
     int64_t first = task * m->per_task;
@@ -130,7 +128,6 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
 
 /* Q^T -= (Q^T v) v^T / h, with the Householder vector v of step i and its h[i]. */
 static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
     int64_t first = task * m->per_task, width = eigen_width(m->i);
@@ -143,7 +140,6 @@ static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const 
 
 /* Applies a sweep's rotations to the task's columns of Q^T. */
 static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const eigen *m = argument;
     int64_t begin = task * m->per_task, end = min_int64(begin + m->per_task, m->width);
     for (int64_t r = m->last; r >= m->first; r--) {

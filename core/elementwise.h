@@ -179,7 +179,6 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
 }
 
 static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const elementwise_call *call = argument;
     const elementwise *kernel = call->kernel;
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;

@@ -185,7 +185,6 @@ static lw_status put_range(lw_context *context, int64_t task, const void *argume
 }
 
 static lw_status put_next(lw_context *context, int64_t task, const void *argument) {
-    (void)task;
     const ordered_spans *ordered = argument;
     return spans_task(context, ordered->next, &ordered->all);
 }

@@ -247,7 +247,6 @@ static void pool_store(const pool *s, int64_t first, int64_t rows, int64_t j, in
 }
 
 static lw_status pool_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const pool *s = argument;
     const lw_window_layout *w = s->layout;
     int64_t first = task * s->per_task, end = min_int64(first + s->per_task, s->rows), rows, dilation = w->dilation[1];

@@ -126,7 +126,6 @@ static void rotation_positions(const rotation *r, int64_t begin, int64_t end) {
 }
 
 static lw_status rotation_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const rotation *r = argument;
     int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, r->layout->shape[r->layout->ndim - 2]);
     for (; begin < end; begin += r->run) {

@@ -17,7 +17,9 @@ from native.targets import TARGETS, Isa, Target, host
 
 __all__ = ["SANITIZERS", "Compiler", "choose"]
 
-_LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
+# The types of kernels, tasks and Python's methods have parameters that not every function needs.
+_WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
+_LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", *_WARNINGS)
 # A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
 # The scalar library is the baseline for measuring speedups, and a reference free of the vectorizer's bugs.

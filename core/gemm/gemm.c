@@ -54,7 +54,6 @@ INLINE void gemm_pack_part(float *to, int width, gemm_panel_packer *pack, const 
 }
 
 static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const gemm_part *part = argument;
     const gemm *g = part->g;
     int64_t tasks = part->pack_tasks;
@@ -174,7 +173,6 @@ static int64_t gemm_columns_together(const gemm_part *part, int64_t columns) {
 
 /* Computes one block of C. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const gemm_part *part = argument;
     _Alignas(64) float panel[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
     float *own = gemm_keeps_panels(part) ? part->own : panel;

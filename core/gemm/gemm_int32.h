@@ -42,7 +42,6 @@ static int64_t gemm_int32_rows(const gemm *g) {
 }
 
 static lw_status gemm_int32_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const gemm *g = argument;
     int64_t rows = gemm_int32_rows(g);
     for (int64_t i = task * rows; i < min_int64((task + 1) * rows, g->m); i++) {

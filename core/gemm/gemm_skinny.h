@@ -48,7 +48,6 @@ static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t c
 }
 
 static lw_status skinny_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const skinny *all = argument;
     int64_t columns = all->strip * all->strips, end = min_int64((task + 1) * columns, all->g->n);
     for (int64_t j = task * columns; j < end; j += all->strip) {

@@ -227,7 +227,6 @@ static int64_t unpacked_task_columns(const gemm *g) {
 }
 
 static lw_status unpacked_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const gemm *g = argument;
     gemm part = *g;
     int64_t columns = unpacked_task_columns(g), j = task * columns;
@@ -251,7 +250,6 @@ typedef struct unpacked_parts {
 } unpacked_parts;
 
 static lw_status unpacked_part_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const unpacked_parts *parts = argument;
     const gemm *g = parts->g;
     for (int64_t i = task * parts->per_task; i < min_int64((task + 1) * parts->per_task, parts->count); i++) {

@@ -73,7 +73,6 @@ static inline int span_next(span_iterator *it, span *p) {
 }
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const spans *all = argument;
     span_iterator it;
     span p;

@@ -70,14 +70,12 @@ typedef struct scan_call {
     }                                                                                                        \
                                                                                                              \
     static lw_status scan_sum_task_##dtype(lw_context *context, int64_t task, const void *argument) {        \
-        (void)context;                                                                                       \
         const scan_call *c = argument;                                                                       \
         int64_t start = task * c->per_task, end = min_int64(start + c->per_task, c->r->length);              \
         scan_chunks_##dtype(c->r, start, end, zero, c->sums);                                                \
         return LW_OK;                                                                                        \
     }                                                                                                        \
     static lw_status scan_task_##dtype(lw_context *context, int64_t task, const void *argument) {            \
-        (void)context;                                                                                       \
         const scan_call *c = argument;                                                                       \
         const wide *before = c->before;                                                                      \
         int64_t start = task * c->per_task, end = min_int64(start + c->per_task, c->r->length);              \

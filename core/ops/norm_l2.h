@@ -33,7 +33,6 @@ INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, floa
 }
 
 static void norm_l2_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    (void)start;
     result->sum = norm_l2_rescued(from->x, sizeof(float), count, sum_of_squares_reduce_float32(from, count));
 }
 
@@ -47,7 +46,6 @@ static void norm_l2_columns(const reduce_source *from, int64_t start, int64_t co
 }
 
 static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
-    (void)count, (void)parameters;
     float value = (float)__builtin_sqrt(total->sum);
     __builtin_memcpy(out, &value, sizeof value);
 }

@@ -11,7 +11,6 @@ INLINE wf64 sum_compensated_load(const char *p, int n) {
 }
 
 static void sum_compensated_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    (void)start;
     double partial[REDUCE_PARTIALS];
     for (int p = 0; p < REDUCE_PARTIALS; p++) {
         partial[p] = -0.0;
@@ -31,7 +30,6 @@ static void sum_compensated_block(const reduce_source *from, int64_t start, int6
 
 static void sum_compensated_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                                     reduced *results) {
-    (void)start;
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
         wf64 partial[REDUCE_PARTIALS];
@@ -54,7 +52,6 @@ static void sum_compensated_columns(const reduce_source *from, int64_t start, in
 }
 
 static void sum_compensated_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
-    (void)parameters;
     float value = count ? (float)total->sum : 0;
     __builtin_memcpy(out, &value, sizeof value);
 }

@@ -94,7 +94,6 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
         return value == 0 ? __builtin_copysignf(0, vf32_first(signs.value)) : value;                           \
     }                                                                                                          \
     static void op##_block_float32(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
-        (void)start;                                                                                           \
         const float *x = (const float *)from->x;                                                               \
         extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_on_fma_unit);       \
         float value = vf32_first(all.value), sum = vf32_first(all.other);                                      \

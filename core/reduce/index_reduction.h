@@ -96,14 +96,12 @@ INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t
 }
 
 static void choice_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
-    (void)left_count, (void)right_count;
     if (right->choice.key > left->choice.key) {
         left->choice = right->choice;
     }
 }
 
 static void choice_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
-    (void)count, (void)parameters;
     __builtin_memcpy(out, &total->choice.index, sizeof total->choice.index);
 }
 

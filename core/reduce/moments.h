@@ -36,11 +36,9 @@ INLINE float moments_float(int32_t bits) {
 }
 
 INLINE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
-    (void)y, (void)state;
     *value = (vi32)lane_load_float32(x, n);
 }
 INLINE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
-    (void)y;
     *deviation = (vi32)(lane_load_float32(x, n) - (vf32)mean);
 }
 INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
@@ -77,7 +75,6 @@ INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int
 
 /* Computes a block's moments by step 1 above, reading the block twice. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    (void)start;
     vi32 sum;
     reduce_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
     float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
@@ -106,7 +103,6 @@ static void moments_block_once(const reduce_source *from, int64_t start, int64_t
 static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                             reduced *results) {
     int32_t means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
-    (void)start;
     moments_reduce_columns(from, count, columns, NULL, moments_value, means);
     for (int64_t c = 0; c < columns; c++) {
         float mean = moments_round_mean(moments_float(means[c]), count);

@@ -278,7 +278,6 @@ static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
 
 /* Task: reduces whole groups. */
 static lw_status reduction_groups(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const reduction *r = argument;
     int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
     int64_t out_stride = reduction_step(r, r->reducer->inputs);
@@ -303,7 +302,6 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
 
 /* Task: reduces one chunk of one group into `ready`. */
 static lw_status reduction_chunks(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const reduction *r = argument;
     reduction_iterator it;
     reduction_start(&it, r, task / r->chunks);
@@ -388,7 +386,6 @@ static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t cou
 
 /* The `join` function of reducers that use reduced.sum. */
 static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
-    (void)left_count, (void)right_count;
     left->sum += right->sum;
 }
 
@@ -405,7 +402,7 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
-        (void)y, (void)state;                                                                    \
+        (void)y;                                                                                 \
         *result = (vi32)(mapped);                                                                \
     }                                                                                            \
     INLINE void op##_join_##in(vi32 *left, const vi32 *right) {                                  \
@@ -415,7 +412,6 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     static void op##_join_partials_##in(reduced *left, int64_t left_count, const reduced *right, \
                                         int64_t right_count) {                                   \
         vi32 a = vi32_set(left->bits), b = vi32_set(right->bits);                                \
-        (void)left_count, (void)right_count;                                                     \
         op##_join_##in(&a, &b);                                                                  \
         left->bits = vi32_first(a);                                                              \
     }
@@ -431,7 +427,6 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         return ((lane_##out)total)[0];                                                                                \
     }                                                                                                                 \
     static void op##_block_##in(const reduce_source *from, int64_t start, int64_t count, reduced *result) {           \
-        (void)start;                                                                                                  \
         scalar_##out total = op##_reduce_##in(from, count);                                                           \
         __builtin_memcpy(&result->bits, &total, sizeof total);                                                        \
     }
@@ -448,14 +443,12 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     static void op##_columns_##in(const reduce_source *from, int64_t start, int64_t count, int64_t columns,            \
                                   reduced *results) {                                                                  \
         int32_t bits[REDUCE_MAX_COLUMNS];                                                                              \
-        (void)start;                                                                                                   \
         reduce_columns(from, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in, op##_join_##in, \
                        bits);                                                                                          \
         for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                               \
     }                                                                                                                  \
     static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {        \
         scalar_##out total;                                                                                            \
-        (void)count, (void)parameters;                                                                                 \
         __builtin_memcpy(&total, &result->bits, sizeof total);                                                         \
         item_##out value = (item_##out)(finished);                                                                     \
         __builtin_memcpy(to, &value, sizeof value);                                                                    \

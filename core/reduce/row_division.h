@@ -37,7 +37,6 @@ static void row_run_tasks(const row *r, int64_t count, lw_task *row_task, const 
 }
 
 static lw_status row_reduce_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const row_reduce_call *c = argument;
     char packed[REDUCE_BLOCK * ROW_ITEM];
     int64_t first = task * c->per_task, blocks = min_int64(c->per_task, c->blocks - first);

@@ -252,7 +252,6 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
         vf32 of[constants];                                                                                     \
     } name##_numbers;                                                                                           \
     static lw_status name##_task(lw_context *context, int64_t task, const void *argument) {                     \
-        (void)context;                                                                                          \
         const row_map_call *c = argument;                                                                       \
         int64_t first = task * c->per_task * ROW_CHUNK;                                                         \
         double sum = row_map_chunks(c->r, c->operands, count, c->absent, c->numbers, expression, summed, first, \
@@ -286,7 +285,6 @@ typedef struct rows {
 } rows;
 
 static lw_status rows_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const rows *all = argument;
     const lw_layout *layout = all->layout;
     int32_t outer = layout->ndim - layout->inner, inputs = all->input_count;

@@ -135,7 +135,6 @@ INLINE vi32 vi32_slide_down(vi32 x, int n) {
     }
     return __builtin_shufflevector(x, x, 1, 1, 1, 1);
 #else
-    (void)n;
     return x;
 #endif
 }
@@ -203,7 +202,6 @@ INLINE vi32 vi32_spread(vi32 x, int n) {
     }
     return __builtin_shufflevector(x, x, 0, 0, 2, 2);
 #else
-    (void)n;
     return x;
 #endif
 }

@@ -27,7 +27,6 @@ typedef struct sort_pass {
 } sort_pass;
 
 static lw_status sort_pass_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const sort_pass *pass = argument;
     int64_t begin = pass->begin + task * SORT_BLOCK;
     pass->block(pass->argument, begin, min_int64(begin + SORT_BLOCK, pass->end));
@@ -152,7 +151,6 @@ typedef struct sort_divided_pass {
 } sort_divided_pass;
 
 static lw_status sort_divided_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
     const sort_divided_pass *pass = argument;
     sort_radix_state state = pass->state;
     state.counts += task;

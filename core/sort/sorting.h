@@ -152,7 +152,6 @@ typedef struct sort_selection {
 /* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is
  * known, candidates have smaller keys: an equal key is that of a later element, which sorts after those kept. */
 static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
-    (void)context, (void)task;
     sort_selection *state = *(sort_selection *const *)argument;
     const sort_row *s = state->row;
     int32_t keys[SORT_CHUNK];

@@ -46,14 +46,8 @@ static void unmap(void *block, size_t bytes) { munmap(block, mapped_bytes(bytes)
 
 #else
 
-static int is_mapped(size_t bytes) {
-    (void)bytes;
-    return 0;
-}
-static void *map(size_t bytes) {
-    (void)bytes;
-    return NULL;
-}
+static int is_mapped(size_t bytes) { return 0; }
+static void *map(size_t bytes) { return NULL; }
 static void unmap(void *block, size_t bytes) { (void)block, (void)bytes; }
 
 #endif

@@ -382,7 +382,6 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
 /* shifted(x, axis): returns x, but if it is int32, float32 minus a number near its mean along the axis: what operations
  * that are composed in Python, such as cov, start from. */
 static PyObject *shifted(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     if (count != 2 || !lw_is_tensor(arguments[0])) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (x, axis), with a tensor");
     }
@@ -395,7 +394,6 @@ static PyObject *shifted(PyObject *module, PyObject *const *arguments, Py_ssize_
 /* number_of(operation, parameter, value): checks the value of a float parameter of an operation that is composed in
  * Python, and returns it. */
 static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     int are_strings = count == 3 && lw_is_string(arguments[0]) && lw_is_string(arguments[1]);
     const char *name = are_strings ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     const lw_operation *operation = name ? lw_find_operation(name) : NULL;
@@ -414,7 +412,6 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
  * its kernel on one thread, according to the contract, and on this machine; and if AUTO may move it to a GPU, the call
  * on the CPU, and on the GPU. */
 static PyObject *expected_times(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     static PyObject *const defaults[LW_MAX_PARAMETERS];
     const char *name = count > 0 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     const lw_operation *operation = name ? lw_find_operation(name) : NULL;

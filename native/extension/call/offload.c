@@ -68,7 +68,6 @@ void lw_give_up_offload(int backend) {
 /* set_offload(enabled): makes AUTO move calls to the GPU that the hook open_measured opens, or keeps them on the CPU.
  * What was saved or opened before no longer counts. */
 static PyObject *set_offload(PyObject *module, PyObject *enabled) {
-    (void)module;
     int offloads = PyObject_IsTrue(enabled);
     if (offloads < 0) {
         return NULL;

@@ -35,7 +35,6 @@ static __attribute__((unused)) void after_fork_in_child(void) {
 
 /* set_main_thread(ident): called at import. */
 static PyObject *set_main_thread(PyObject *module, PyObject *ident) {
-    (void)module;
     unsigned long thread = (unsigned long)PyLong_AsLongLong(ident);
     if (PyErr_Occurred()) {
         return NULL;
@@ -103,7 +102,6 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
 
 /* lanewise/backends/threads.py checks the number before it calls this function; the check here is for other callers. */
 static PyObject *set_num_threads(PyObject *module, PyObject *number) {
-    (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
     if (threads < 1 || threads > LW_MAX_THREADS) {
         return lw_named("set_num_threads",
@@ -113,20 +111,15 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromLongLong(lw_threads());
-}
+static PyObject *get_num_threads(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(lw_threads()); }
 
 static PyObject *get_running_threads(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     return PyLong_FromLongLong(lw_running_threads());
 }
 
 /* Sets how many microseconds threads spin, and returns how many they did before. lanewise/backends/threads.py checks
  * the number, too. */
 static PyObject *set_spin(PyObject *module, PyObject *number) {
-    (void)module;
     Py_ssize_t microseconds = PyNumber_AsSsize_t(number, NULL);
     if (microseconds < 0 || microseconds > LW_MAX_SPIN) {
         return lw_raise(LW_ARGUMENT_ERROR, "expected microseconds from 0 to %d, got %zd", LW_MAX_SPIN, microseconds);
@@ -166,10 +159,7 @@ static void *allocate(lw_context *context, size_t bytes) {
     return lw_aligned_allocate(bytes);
 }
 
-static void release(lw_context *context, void *memory) {
-    (void)context;
-    lw_aligned_free(memory);
-}
+static void release(lw_context *context, void *memory) { lw_aligned_free(memory); }
 
 static void set_cache_sizes(lw_context *context) {
     static size_t cache_bytes = SIZE_MAX, l2_bytes;

@@ -93,7 +93,6 @@ int lw_run_on_workers(const lw_plan *plan, const void *const *inputs, void *cons
 
 /* set_workers(runner, backend, threads): lets `runner` run calls of a backend. None ends that. */
 static PyObject *set_workers(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     int parsed = count == 3 ? lw_parse_backend(arguments[1]) : -1;
     Py_ssize_t number = count == 3 ? PyNumber_AsSsize_t(arguments[2], NULL) : -1;
     if (parsed < 0 || number < 1) {
@@ -108,10 +107,7 @@ static PyObject *set_workers(PyObject *module, PyObject *const *arguments, Py_ss
     return Py_NewRef(Py_None);
 }
 
-static PyObject *get_num_threads(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromLongLong(threads);
-}
+static PyObject *get_num_threads(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(threads); }
 
 PyMethodDef lw_worker_functions[] = {
     {"set_workers", (PyCFunction)(void *)set_workers, METH_FASTCALL, NULL},

@@ -228,7 +228,6 @@ int lw_check_written(const lw_device *device, int64_t launch_id) {
 /* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing
  * on the CPU. */
 static PyObject *synchronize(PyObject *module, PyObject *name) {
-    (void)module;
     int backend = lw_parse_backend(name);
     lw_device *device = backend < 0 ? NULL : lw_devices[backend];
     if (device && lw_end_chain(device) < 0) {

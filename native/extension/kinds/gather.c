@@ -205,7 +205,6 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
 
 /* put(target, indices, values, axis): writes target[..., indices, ...] = values, which may be a number. */
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (target, indices, values, axis), with a tensor as target");
     }
@@ -233,7 +232,6 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
 
 /* mask_indices(mask): returns the row-major positions of the true elements. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
-    (void)module;
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || mask->size > INT32_MAX) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements, got %S",

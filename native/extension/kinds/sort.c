@@ -38,7 +38,6 @@ int lw_resolve_sort(const lw_arguments *arguments, lw_plan *plan) {
 
 /* argsort_first(x, count, axis, descending): returns the first `count` elements of argsort along the axis. */
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (x, count, axis, descending), with a tensor as x");
     }

@@ -88,10 +88,7 @@ int lw_is_brief(double nanoseconds) { return nanoseconds < NANOSECONDS_WITHOUT_G
 
 int lw_running_threads(void) { return 1; }
 
-int lw_threads_for(double nanoseconds) {
-    (void)nanoseconds;
-    return 1;
-}
+int lw_threads_for(double nanoseconds) { return 1; }
 
 #else
 
@@ -187,7 +184,6 @@ static int set_cost(costs *costs, PyObject *key, PyObject *value) {
 
 /* set_costs(costs): sets the costs with these names; all others become the defaults. */
 static PyObject *set_costs(PyObject *module, PyObject *given) {
-    (void)module;
     costs set = defaults;
     PyObject *key, *value;
     Py_ssize_t position = 0;
@@ -214,7 +210,6 @@ static int add_cost(PyObject *dict, const char *text, double cost) {
 
 /* get_costs(): returns the costs in use by name, as set_costs() takes them. */
 static PyObject *get_costs(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     PyObject *found = PyDict_New();
     int added = found ? 0 : -1;
     for (int i = 0; added == 0 && i < CONSTANTS; i++) {

@@ -139,7 +139,6 @@ static const lw_library *complete_library(const lw_library *library, const lw_li
 /* open_library(path, backend, base): opens the kernels of a backend. `base` names an open backend that supplies missing
  * kernels, or is None. */
 static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     const char *path = count == 3 ? text_of(arguments[0]) : NULL;
     const char *name = count == 3 ? text_of(arguments[1]) : NULL;
     int backend = name ? lw_find_backend(name) : -1;
@@ -173,7 +172,6 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
 }
 
 static PyObject *set_default_backend(PyObject *module, PyObject *name) {
-    (void)module;
     int backend = lw_parse_backend(name);
     if (backend < 0) {
         return NULL;
@@ -183,20 +181,17 @@ static PyObject *set_default_backend(PyObject *module, PyObject *name) {
 }
 
 static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     return PyUnicode_FromString(names[default_backend]);
 }
 
 /* Returns the backend on which this thread's calls run on the CPU. */
 static PyObject *host_backend_name(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     int committed;
     return PyUnicode_FromString(names[lw_host_backend(&committed)]);
 }
 
 /* Enters a use_backend() block. None is use_backend(AUTO): calls run as outside such blocks. */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
-    (void)module;
     int backend = name == Py_None ? AUTO : lw_parse_backend(name);
     if (backend < 0 && name != Py_None) {
         return NULL;
@@ -210,7 +205,6 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
 }
 
 static PyObject *pop_backend(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     if (chosen.depth == 0) {
         return lw_raise(LW_BACKEND_ERROR,
                         "expected a block that this thread has entered, got an exit without an entry");
@@ -220,31 +214,20 @@ static PyObject *pop_backend(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *set_strict_backends(PyObject *module, PyObject *strict) {
-    (void)module;
     PyObject *before = PyBool_FromLong(lw_strict_backends);
     lw_strict_backends = PyObject_IsTrue(strict) > 0;
     return before;
 }
 
 static PyObject *cpu_features(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     return PyLong_FromUnsignedLongLong(lw_cpu_features());
 }
 
-static PyObject *max_adapters(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromLongLong(LW_MAX_ADAPTERS);
-}
+static PyObject *max_adapters(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(LW_MAX_ADAPTERS); }
 
-static PyObject *abi_version(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromLongLong(LW_ABI_VERSION);
-}
+static PyObject *abi_version(PyObject *module, PyObject *unused) { return PyLong_FromLongLong(LW_ABI_VERSION); }
 
-static PyObject *signature(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromUnsignedLongLong(LW_SIGNATURE);
-}
+static PyObject *signature(PyObject *module, PyObject *unused) { return PyLong_FromUnsignedLongLong(LW_SIGNATURE); }
 
 LW_NAMED("use_backend", push_backend)
 LW_NAMED("use_backend", pop_backend)

@@ -9,7 +9,6 @@
 /* initialize(errors, dtypes, hooks, methods): receives the classes and functions of the Python side.
  * lanewise/__init__.py calls it once. `methods` become attributes of Tensor. */
 static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     static int is_initialized;
     if (count != 4 || is_initialized) {
         PyErr_SetString(PyExc_RuntimeError, is_initialized ? "initialize: expected one call, got a second"

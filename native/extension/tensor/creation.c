@@ -55,7 +55,6 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
 /* allocate(shape, dtype, tensors): returns an uninitialized tensor on the backend that would run an operation on a list
  * of tensors, for callers that write all of its elements. */
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     int64_t shape[LW_MAX_NDIM];
     int dtype;
     int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
@@ -81,7 +80,6 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
  * the user called to name errors: zeros runs the kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     int is_valid = count == 4 && lw_is_string(arguments[0]) && lw_is_tuple(arguments[3]);
     const char *name = is_valid ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     const lw_operation *operation = name ? lw_find_operation(name) : NULL;

@@ -192,7 +192,6 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
 }
 
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
-    (void)unused;
     if (((lw_tensor *)self)->storage->device) {
         return PyErr_Format(
             PyExc_BufferError,
@@ -284,7 +283,6 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
 }
 
 static PyObject *import_capsule(PyObject *module, PyObject *capsule) {
-    (void)module;
     int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected an unused DLPack capsule, got %S", lw_describe(capsule));

@@ -78,7 +78,6 @@ lw_tensor *lw_tensor_from_object(PyObject *object) { return read_object(object, 
  * read. If `stays`, what it reads stays on the host, even if the current backend is a GPU. Returns NotImplemented for
  * other objects. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     if (count != 3 && count != 4) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (object, dtype, copy, stays)");
     }
@@ -108,7 +107,6 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
 
 /* from_bytes(bytes, dtype, shape): returns a tensor with these elements, for unpickling. */
 static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     int64_t shape[LW_MAX_NDIM];
     int dtype = count == 3 ? lw_parse_dtype(arguments[1]) : -1;
     int ndim = dtype < 0 ? -1 : lw_parse_shape("shape", arguments[2], shape);
@@ -218,10 +216,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return 0;
 }
 
-static void release_buffer(PyObject *self, Py_buffer *view) {
-    (void)self;
-    free(view->internal);
-}
+static void release_buffer(PyObject *self, Py_buffer *view) { free(view->internal); }
 
 int lw_exchange_slots(PyType_Slot *slots) {
     slots[0] = (PyType_Slot){Py_bf_getbuffer, (void *)get_buffer};
@@ -254,7 +249,6 @@ static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data)
 }
 
 static PyObject *to_list(PyObject *self, PyObject *unused) {
-    (void)unused;
     lw_tensor *host = lw_to_host((lw_tensor *)self);
     PyObject *list = host ? list_level(host, 0, host->data) : NULL;
     Py_XDECREF((PyObject *)host);
@@ -262,17 +256,14 @@ static PyObject *to_list(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *item(PyObject *self, PyObject *unused) {
-    (void)unused;
     return lw_named("item", lw_single_item(self, "select one with an index"));
 }
 
 static PyObject *copy(PyObject *self, PyObject *unused) {
-    (void)unused;
     return lw_named("copy", (PyObject *)lw_cast_tensor((lw_tensor *)self, ((lw_tensor *)self)->dtype));
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {
-    (void)unused;
     lw_tensor *host = lw_to_host((lw_tensor *)self);
     PyObject *bytes =
         host ? PyBytes_FromStringAndSize(host->data, (Py_ssize_t)(host->size * lw_item_size(host->dtype))) : NULL;
@@ -283,7 +274,6 @@ static PyObject *to_bytes(PyObject *self, PyObject *unused) {
 LW_NAMED("tobytes", to_bytes)
 
 static PyObject *data_pointer(PyObject *self, PyObject *unused) {
-    (void)unused;
     const lw_tensor *tensor = (lw_tensor *)self;
     return !tensor->storage->device ? PyLong_FromVoidPtr(tensor->data)
                                     : PyErr_Format(PyExc_AttributeError, "expected a tensor on the CPU; use numpy()");

@@ -152,7 +152,6 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
 }
 
 static PyObject *slot_inplace_pow(PyObject *a, PyObject *b, PyObject *modulus) {
-    (void)modulus;
     return in_place(operations.pow, "**", a, b);
 }
 

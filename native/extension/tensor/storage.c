@@ -308,7 +308,6 @@ void lw_storage_release(lw_storage *storage) {
 }
 
 static PyObject *empty_cache(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) { /* most share the host's */
         lw_storage_trim(lw_devices[backend]);
     }
@@ -317,7 +316,6 @@ static PyObject *empty_cache(PyObject *module, PyObject *unused) {
 
 /* lanewise/backends/memory.py has checked that the number is an int from 0 to 2^63 - 1. */
 static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
-    (void)module;
     int64_t new_limit = PyLong_AsLongLong(bytes);
     if (PyErr_Occurred()) {
         return NULL;
@@ -331,7 +329,6 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
 }
 
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
     for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
         lw_pool *pool = pool_of(lw_devices[backend]);
         pool->peak_bytes = pool->reserved_bytes - load_bytes(&pool->cache->storage_bytes);
@@ -352,7 +349,6 @@ static void add_counters(int backend, int64_t *sums) {
 /* memory_stats(backend or None): a tuple of numbers about the memory of the backend's device, and its counters. None is
  * the memory of the host, with the counters of all devices. lanewise/backends/memory.py adds names. */
 static PyObject *memory_stats(PyObject *module, PyObject *name) {
-    (void)module;
     int backend = name == Py_None ? LW_BACKEND_SCALAR : lw_parse_backend(name);
     if (backend < 0 || lw_require_open(backend) < 0 || read_cache_limit() < 0) {
         return NULL;

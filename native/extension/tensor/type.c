@@ -17,38 +17,31 @@ static void tensor_dealloc(PyObject *self) {
 }
 
 static PyObject *get_shape(PyObject *self, void *closure) {
-    (void)closure;
     return lw_int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->shape);
 }
 
 static PyObject *get_strides(PyObject *self, void *closure) {
-    (void)closure;
     return lw_int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->strides);
 }
 
 static PyObject *get_item_size(PyObject *self, void *closure) {
-    (void)closure;
     return PyLong_FromLongLong(lw_item_size(((lw_tensor *)self)->dtype));
 }
 
 static PyObject *get_bytes(PyObject *self, void *closure) {
-    (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     return PyLong_FromLongLong(tensor->size * lw_item_size(tensor->dtype));
 }
 
 static PyObject *get_dtype(PyObject *self, void *closure) {
-    (void)closure;
     return Py_NewRef(lw_dtype_object(((lw_tensor *)self)->dtype));
 }
 
 static PyObject *get_backend_name(PyObject *self, void *closure) {
-    (void)closure;
     return PyUnicode_FromString(lw_backend_name(((lw_tensor *)self)->backend));
 }
 
 static PyObject *get_transpose(PyObject *self, void *closure) {
-    (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim != 2) {
         return lw_named("T", lw_raise(LW_SHAPE_ERROR,
@@ -61,7 +54,6 @@ static PyObject *get_transpose(PyObject *self, void *closure) {
 }
 
 static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
-    (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim < 2) {
         return lw_named("mT", lw_raise(LW_SHAPE_ERROR, "expected at least 2 dimensions, got %d", tensor->ndim));
@@ -123,7 +115,6 @@ static PyMethodDef *join_methods(void) {
 }
 
 static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    (void)type, (void)arguments, (void)keywords;
     return lw_named("Tensor",
                     lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a call of a function that creates tensors, got a call "
                                                      "of the class; use asarray([1, 2]) or zeros((2, 3))"));

@@ -54,7 +54,6 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 }
 
 static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
-    (void)argument;
     if (tensor->ndim < 2) {
         lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s", lw_shape_text(tensor->ndim, tensor->shape));
         return NULL;

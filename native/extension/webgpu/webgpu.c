@@ -56,7 +56,6 @@ static const uint8_t *kernels_with_shader(void) {
 /* open_webgpu(name, player, groups, buffer, budget, cache, fuses): opens the device of an adapter, which `name` gives:
  * "wgpu" or "wgpu:1". The numbers are those of lw_limits, and whether chains run as one kernel. */
 static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    (void)module;
     long long numbers[5] = {0};
     const char *name = count == 7 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     int backend = name ? lw_find_backend(name) : -1;
@@ -94,8 +93,6 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
 
 /* tile_names(): returns the names of the tiles of products. */
 static PyObject *tile_names(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
     PyObject *names = PyTuple_New(lw_tile_count);
     for (int i = 0; names && i < lw_tile_count; i++) {
         PyObject *name = PyUnicode_FromString(lw_tiles[i].name);
