@@ -7,8 +7,5 @@
 #include "layout/spans.h"
 #include "layout/strided.h"
 
-#define CREATION(op, dtype)                                                                                \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        return run_spans(context, layout, inputs, 0, outputs, parameters, op##_span_##dtype);              \
-    }
+#define CREATION(op, dtype) \
+    KERNEL(op##_##dtype) { return run_spans(context, layout, inputs, 0, outputs, parameters, op##_span_##dtype); }

@@ -230,29 +230,27 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
 }
 
 /* Defines the kernel lw_take_bits<bits>. */
-#define TAKE(bits)                                                                                          \
-    static void take_span_##bits(const span *p, const lw_scalar *parameters) {                              \
-        gather_span(p, parameters, 0, bits / 8);                                                            \
-    }                                                                                                       \
-    static lw_status lw_take_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
-                                        void *const *outputs, const lw_scalar *parameters) {                \
-        lw_status status = gather_check(context, layout, inputs[1], parameters);                            \
-        if (status != LW_OK) return status;                                                                 \
-        return run_spans(context, layout, inputs, 2, outputs, parameters, take_span_##bits);                \
+#define TAKE(bits)                                                                           \
+    static void take_span_##bits(const span *p, const lw_scalar *parameters) {               \
+        gather_span(p, parameters, 0, bits / 8);                                             \
+    }                                                                                        \
+    KERNEL(take_bits##bits) {                                                                \
+        lw_status status = gather_check(context, layout, inputs[1], parameters);             \
+        if (status != LW_OK) return status;                                                  \
+        return run_spans(context, layout, inputs, 2, outputs, parameters, take_span_##bits); \
     }
 
 /* Defines the kernel lw_put_bits<bits>. If several indices are equal, the last value wins. */
-#define PUT(bits)                                                                                          \
-    static void put_span_##bits(const span *p, const lw_scalar *parameters) {                              \
-        gather_span(p, parameters, 2, bits / 8);                                                           \
-    }                                                                                                      \
-    static void put_range_span_##bits(const span *p, const lw_scalar *parameters) {                        \
-        put_range_span(p, parameters, bits / 8);                                                           \
-    }                                                                                                      \
-    static lw_status lw_put_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        lw_status status = gather_check(context, layout, inputs[1], parameters);                           \
-        if (status != LW_OK) return status;                                                                \
-        return put_spans(context, layout, inputs, outputs, parameters, put_span_##bits,                    \
-                         HAS_THREADS ? put_range_span_##bits : NULL);                                      \
+#define PUT(bits)                                                                       \
+    static void put_span_##bits(const span *p, const lw_scalar *parameters) {           \
+        gather_span(p, parameters, 2, bits / 8);                                        \
+    }                                                                                   \
+    static void put_range_span_##bits(const span *p, const lw_scalar *parameters) {     \
+        put_range_span(p, parameters, bits / 8);                                        \
+    }                                                                                   \
+    KERNEL(put_bits##bits) {                                                            \
+        lw_status status = gather_check(context, layout, inputs[1], parameters);        \
+        if (status != LW_OK) return status;                                             \
+        return put_spans(context, layout, inputs, outputs, parameters, put_span_##bits, \
+                         HAS_THREADS ? put_range_span_##bits : NULL);                   \
     }

@@ -1,9 +1,14 @@
 /* An iterator over some dimensions of a layout, in row-major order. It keeps the byte offset of every operand. This
- * file also defines what all kernels use: run_tasks() and scratch memory. */
+ * file also defines what all kernels use: KERNEL, run_tasks() and scratch memory. */
 #pragma once
 
 #include "lanewise.h"
 #include "paths.h"
+
+/* Begins the definition of the kernel lw_<name>, a function of type lw_kernel. */
+#define KERNEL(name)                                                                               \
+    static lw_status lw_##name(lw_context *context, const void *layout, const void *const *inputs, \
+                               void *const *outputs, const lw_scalar *parameters)
 
 typedef struct layout_iterator {
     const lw_layout *layout;

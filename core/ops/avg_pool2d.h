@@ -4,8 +4,7 @@
 
 #include "pool.h"
 
-static lw_status lw_avg_pool2d_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                       void *const *outputs, const lw_scalar *parameters) {
+KERNEL(avg_pool2d_float32) {
     const lw_window_layout *w = layout;
     pool mean = {.sums = 1};
     if (parameters[0].i || (w->padding[0] == 0 && w->padding[1] == 0)) {

@@ -1,11 +1,6 @@
-/* False if an operand is NaN. float16 is compared as float32, which holds it exactly. */
+/* False if an operand is NaN. */
 #pragma once
 
-#include "simd/simd.h"
+#include "compare.h"
 
-INLINE vm32 op_less_equal_bool(vm32 x1, vm32 x2) { return vm32_or(vm32_not(x1), x2); }
-INLINE vm32 op_less_equal_int32(vi32 x1, vi32 x2) { return vi32_le(x1, x2); }
-INLINE vm64 op_less_equal_int64(vi64 x1, vi64 x2) { return vi64_le(x1, x2); }
-INLINE vm32 op_less_equal_float16(vf32 x1, vf32 x2) { return vf32_le(x1, x2); }
-INLINE vm32 op_less_equal_float32(vf32 x1, vf32 x2) { return vf32_le(x1, x2); }
-INLINE vm64 op_less_equal_float64(vf64 x1, vf64 x2) { return vf64_le(x1, x2); }
+COMPARISON(less_equal, le, vm32_or(vm32_not(x1), x2))

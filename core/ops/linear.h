@@ -23,8 +23,7 @@ LINEAR_ACTIVATION(silu)
 LINEAR_ACTIVATION(sigmoid)
 LINEAR_ACTIVATION(tanh)
 
-static lw_status lw_linear_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                   void *const *outputs, const lw_scalar *parameters) {
+KERNEL(linear_float32) {
     static gemm_activation *const activations[] = {NULL,        linear_relu,    linear_gelu, linear_gelu_tanh,
                                                    linear_silu, linear_sigmoid, linear_tanh};
     gemm product = matrix_product(layout, inputs, outputs, 1);

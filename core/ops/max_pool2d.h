@@ -3,8 +3,7 @@
 
 #include "pool.h"
 
-static lw_status lw_max_pool2d_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                       void *const *outputs, const lw_scalar *parameters) {
+KERNEL(max_pool2d_float32) {
     pool largest = {.padding = -__builtin_inff()};
     return pool_run(context, &largest, layout, inputs[0], outputs[0]);
 }

@@ -1,11 +1,6 @@
-/* True if an operand is NaN. float16 is compared as float32, which holds it exactly. */
+/* True if an operand is NaN. */
 #pragma once
 
-#include "simd/simd.h"
+#include "compare.h"
 
-INLINE vm32 op_not_equal_bool(vm32 x1, vm32 x2) { return vm32_xor(x1, x2); }
-INLINE vm32 op_not_equal_int32(vi32 x1, vi32 x2) { return vi32_ne(x1, x2); }
-INLINE vm64 op_not_equal_int64(vi64 x1, vi64 x2) { return vi64_ne(x1, x2); }
-INLINE vm32 op_not_equal_float16(vf32 x1, vf32 x2) { return vf32_ne(x1, x2); }
-INLINE vm32 op_not_equal_float32(vf32 x1, vf32 x2) { return vf32_ne(x1, x2); }
-INLINE vm64 op_not_equal_float64(vf64 x1, vf64 x2) { return vf64_ne(x1, x2); }
+COMPARISON(not_equal, ne, vm32_xor(x1, x2))

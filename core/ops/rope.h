@@ -6,8 +6,7 @@
 
 #include "rotation.h"
 
-static lw_status lw_rope_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                 void *const *outputs, const lw_scalar *parameters) {
+KERNEL(rope_float32) {
     const lw_layout *l = layout;
     double depth = (double)l->shape[l->ndim - 1], step = -2 / depth * double_log(parameters[0].f);
     rotation r = {.layout = l, .x = inputs[0], .out = outputs[0], .first_angle = 1, .offset = parameters[1].i};

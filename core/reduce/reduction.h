@@ -390,11 +390,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
 }
 
 /* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer_<dtype>. */
-#define REDUCTION_KERNEL(op, dtype)                                                                        \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype);                \
-    }
+#define REDUCTION_KERNEL(op, dtype) \
+    KERNEL(op##_##dtype) { return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype); }
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
  * <op>_join_partials_<in>. `mapped` is an expression in x and y, vectors of elements of type `in`, and gives the

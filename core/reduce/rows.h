@@ -345,8 +345,7 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
 }
 
 /* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row_<dtype>. */
-#define ROWS(op, dtype, input_count)                                                                       \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row_##dtype);      \
+#define ROWS(op, dtype, input_count)                                                                  \
+    KERNEL(op##_##dtype) {                                                                            \
+        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row_##dtype); \
     }

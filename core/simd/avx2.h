@@ -1,6 +1,9 @@
 /* AVX2 with FMA and F16C (Haswell, Zen and later). */
 #define SIMD_NAME "avx2"
 #define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C)
+#define SIMD_OWN_FMA
+#define SIMD_OWN_LOOKUP
+#define SIMD_OWN_FLOAT16
 #include "simd/avx_common.h"
 
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }

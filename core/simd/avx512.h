@@ -6,6 +6,10 @@
 #define SIMD_SCALE 1
 #define SIMD_TABLES 1
 #define SIMD_EMBEDDED_BROADCAST 1
+#define SIMD_OWN_FMA
+#define SIMD_OWN_LOOKUP
+#define SIMD_OWN_FLOAT16
+#define SIMD_OWN_PARTIAL
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -42,7 +46,6 @@ INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NE
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
-INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }

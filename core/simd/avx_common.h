@@ -4,6 +4,7 @@
 
 #define VF32_LANES 8
 #define SIMD_STREAM 1
+#define SIMD_OWN_PARTIAL
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -17,9 +18,6 @@ INLINE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
 INLINE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
 INLINE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO); }
 INLINE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT); }
-INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
-INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 

@@ -1,7 +1,6 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
  * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
- * elements. Partial loads and stores of float32 and int32 are in the header of each instruction set, because some sets
- * have masked memory instructions. */
+ * elements. Those of float32 and int32 are in portable.h, or in the header of a set with masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
@@ -25,13 +24,13 @@ DEFINE_MEMORY(wi64, int64_t)
 DEFINE_MEMORY(vu8, uint8_t)
 DEFINE_MEMORY(vu16, uint16_t)
 DEFINE_MEMORY(du8, uint8_t)
-DEFINE_PARTIAL_MEMORY(vf64, vf64, double)
-DEFINE_PARTIAL_MEMORY(vi64, vi64, int64_t)
-DEFINE_PARTIAL_MEMORY(wf64, wf64, double)
-DEFINE_PARTIAL_MEMORY(wi64, wi64, int64_t)
-DEFINE_PARTIAL_MEMORY(vu8, vu8, uint8_t)
-DEFINE_PARTIAL_MEMORY(vu16, vu16, uint16_t)
-DEFINE_PARTIAL_MEMORY(du8, du8, uint8_t)
+DEFINE_PARTIAL_MEMORY(vf64, double)
+DEFINE_PARTIAL_MEMORY(vi64, int64_t)
+DEFINE_PARTIAL_MEMORY(wf64, double)
+DEFINE_PARTIAL_MEMORY(wi64, int64_t)
+DEFINE_PARTIAL_MEMORY(vu8, uint8_t)
+DEFINE_PARTIAL_MEMORY(vu16, uint16_t)
+DEFINE_PARTIAL_MEMORY(du8, uint8_t)
 
 /* float16 in memory, float32 in lanes. */
 INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }

@@ -1,5 +1,6 @@
-/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. The header of an instruction
- * set calls them explicitly as portable_<name>, so that a reader sees which of its primitives are emulated. */
+/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. Those that most sets lack are
+ * defined here, unless the header of the set defines SIMD_OWN_... or SIMD_SCALE. The others have names portable_<name>:
+ * the header calls them. */
 #pragma once
 
 #include "simd/lanes.h"
@@ -23,6 +24,11 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     wi64 step = wi64_select(inwards, wi64_set(-1), wi64_set(1)) & inexact & even;
     return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
 }
+#ifndef SIMD_OWN_FMA
+INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
+INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
+INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
+#endif
 
 /* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only
  * for zeros of different sign, whose bits are combined, and for NaN, where a + b replaces the result. */
@@ -56,9 +62,10 @@ INLINE vf32 portable_round(vf32 x) {
     return vf32_select(vf32_lt(size, magic), vf32_copysign((size + magic) - magic, x), x);
 }
 
+#ifndef SIMD_SCALE
 /* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x|
  * in [2^-24, 2^24], where only the second product can be denormal. */
-INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
+INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) {
     const vi32 one = vi32_set(127 << 23);
     vi32 power = vf32_bits(k_magic) << 23;
     vi32 half = power >> 24 << 23;
@@ -66,19 +73,22 @@ INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
 }
 
 /* x * 2^k if x and the result are normal numbers, by adding k to x's exponent bits. The result for NaN is undefined. */
-INLINE vf32 portable_scale_normal(vf32 x, vf32 k_magic) {
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) {
     return vf32_from_bits(vf32_bits(x) + (vf32_bits(k_magic) << 23));
 }
+#endif
 
-INLINE vf32 portable_power_of_two(vf32 k_magic) { return vf32_from_bits(vf32_bits(k_magic) << 23); }
+INLINE vf32 vf32_power_of_two(vf32 k_magic) { return vf32_from_bits(vf32_bits(k_magic) << 23); }
 
-INLINE vu32 portable_lookup(const uint32_t *table, vi32 i) {
+#ifndef SIMD_OWN_LOOKUP
+INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     vu32 result;
     for (int lane = 0; lane < VF32_LANES; lane++) {
         result[lane] = table[i[lane]];
     }
     return result;
 }
+#endif
 
 INLINE int portable_any(vm32 m) {
     for (int n = VF32_LANES / 2; n; n /= 2) {
@@ -117,11 +127,15 @@ INLINE vi32 portable_to_float16(vf32 x) {
     result = vi32_select(size > (255 << 23), nan, result);
     return result | ((vf32_bits(x) >> 16) & 0x8000);
 }
+#ifndef SIMD_OWN_FLOAT16
+INLINE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
+INLINE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
+#endif
 
 /* Partial loads and stores (memory.h). They copy through char pointers, because a float pointer promises the compiler
  * alignment. */
-#define DEFINE_PARTIAL_MEMORY(name, type, element)                                                              \
-    INLINE type name##_load_partial(const element *p, int n, type pad) {                                        \
+#define DEFINE_PARTIAL_MEMORY(type, element)                                                                    \
+    INLINE type type##_load_partial(const element *p, int n, type pad) {                                        \
         enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
         element items[COUNT];                                                                                   \
         __builtin_memcpy(items, &pad, sizeof pad);                                                              \
@@ -129,12 +143,14 @@ INLINE vi32 portable_to_float16(vf32 x) {
         __builtin_memcpy(&pad, items, sizeof pad);                                                              \
         return pad;                                                                                             \
     }                                                                                                           \
-    INLINE void name##_store_partial(element *p, type x, int n) {                                               \
+    INLINE void type##_store_partial(element *p, type x, int n) {                                               \
         enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
         element items[COUNT];                                                                                   \
         __builtin_memcpy(items, &x, sizeof x);                                                                  \
         for (int i = 0; i < n && i < COUNT; i++) __builtin_memcpy((char *)(p + i), items + i, sizeof *p);       \
     }
 
-DEFINE_PARTIAL_MEMORY(portable_vf32, vf32, float)
-DEFINE_PARTIAL_MEMORY(portable_vi32, vi32, int32_t)
+#ifndef SIMD_OWN_PARTIAL
+DEFINE_PARTIAL_MEMORY(vf32, float)
+DEFINE_PARTIAL_MEMORY(vi32, int32_t)
+#endif

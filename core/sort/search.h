@@ -76,11 +76,8 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
 
 /* Defines the kernel lw_<op>_<dtype>. Operands: x1, x2, the sorter and the result. The kernel ignores the sorter: the
  * host has already reordered x1 by it. */
-#define SEARCH(op, dtype)                                                                                  \
-    static void op##_span_##dtype(const span *p, const lw_scalar *parameters) {                            \
-        search_span(p, parameters, search_key_##dtype);                                                    \
-    }                                                                                                      \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        return run_spans(context, layout, inputs, 3, outputs, parameters, op##_span_##dtype);              \
-    }
+#define SEARCH(op, dtype)                                                       \
+    static void op##_span_##dtype(const span *p, const lw_scalar *parameters) { \
+        search_span(p, parameters, search_key_##dtype);                         \
+    }                                                                           \
+    KERNEL(op##_##dtype) { return run_spans(context, layout, inputs, 3, outputs, parameters, op##_span_##dtype); }

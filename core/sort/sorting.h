@@ -442,11 +442,8 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }
 
-#define SORT_KERNEL(op, dtype, elements, gives_indices)                                                    \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
-                                       void *const *outputs, const lw_scalar *parameters) {                \
-        return sort_rows(context, layout, inputs, outputs, parameters, elements, gives_indices);           \
-    }
+#define SORT_KERNEL(op, dtype, elements, gives_indices) \
+    KERNEL(op##_##dtype) { return sort_rows(context, layout, inputs, outputs, parameters, elements, gives_indices); }
 /* Defines the kernels lw_<op>_int32 and lw_<op>_float32. */
 #define SORT(op, gives_indices)                       \
     SORT_KERNEL(op, int32, SORT_INT32, gives_indices) \
