@@ -21,37 +21,32 @@ lw_tensor *lw_check_out(const lw_plan *plan, PyObject *object) {
     const lw_operand *operands = plan->operands;
     const lw_result *result = &plan->results[0];
     if (!lw_is_tensor(object)) {
-        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a tensor for out, got %S", lw_describe(object));
-        return NULL;
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a tensor for out, got %S", lw_describe(object));
     }
     lw_tensor *out = (lw_tensor *)object;
     if (out->read_only) {
-        lw_raise(LW_READ_ONLY_ERROR, "expected a writable tensor for out, got a read-only one");
-        return NULL;
+        return lw_raise(LW_READ_ONLY_ERROR, "expected a writable tensor for out, got a read-only one");
     }
     if (out->dtype != plan->dtype) {
-        lw_raise(LW_DTYPE_ERROR, "expected a tensor of dtype %s for out, got %s", lw_dtype_name(plan->dtype),
-                 lw_dtype_name(out->dtype));
-        return NULL;
+        return lw_raise(LW_DTYPE_ERROR, "expected a tensor of dtype %s for out, got %s", lw_dtype_name(plan->dtype),
+                        lw_dtype_name(out->dtype));
     }
     if (out->ndim != result->ndim || memcmp(out->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0) {
-        lw_raise(LW_SHAPE_ERROR, "expected a tensor of shape %s for out, got %s",
-                 lw_shape_text(result->ndim, result->shape), lw_shape_text(out->ndim, out->shape));
-        return NULL;
+        return lw_raise(LW_SHAPE_ERROR, "expected a tensor of shape %s for out, got %s",
+                        lw_shape_text(result->ndim, result->shape), lw_shape_text(out->ndim, out->shape));
     }
     if (!out->contiguous) {
-        lw_raise(
+        return lw_raise(
             LW_ARGUMENT_ERROR,
             "expected a contiguous tensor for out, got a strided one; assign the result with out[...] = ... instead");
-        return NULL;
     }
     for (int i = 0; i < plan->operation->input_count; i++) {
         if (lw_overlaps(out, &operands[i]) && !(i < plan->operation->in_place && coincides(out, &operands[i]))) {
-            lw_raise(LW_ARGUMENT_ERROR,
-                     "expected an out that shares no memory with the inputs, got one that overlaps input %d; copy the "
-                     "input first",
-                     i + 1);
-            return NULL;
+            return lw_raise(
+                LW_ARGUMENT_ERROR,
+                "expected an out that shares no memory with the inputs, got one that overlaps input %d; copy the "
+                "input first",
+                i + 1);
         }
     }
     Py_INCREF(object);

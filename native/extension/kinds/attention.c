@@ -151,9 +151,9 @@ static int set_mask_strides(const lw_operand *mask, lw_attention_layout *layout)
         int from = mask->ndim - 1 - axis;
         int64_t extent = mask->shape[from];
         if (extent != 1 && extent != score_shape[1 - axis]) {
-            lw_raise(LW_SHAPE_ERROR, "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
-                     (long long)layout->queries, (long long)layout->keys, lw_shape_text(mask->ndim, mask->shape));
-            return -1;
+            return lw_refuse(LW_SHAPE_ERROR, "expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
+                             (long long)layout->queries, (long long)layout->keys,
+                             lw_shape_text(mask->ndim, mask->shape));
         }
         strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
     }

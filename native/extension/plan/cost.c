@@ -24,21 +24,8 @@ typedef struct costs {
     double rates[LW_BACKEND_COUNT]; /* times on one thread, divided by those in the contracts; 0 for GPUs */
 } costs;
 
-#define DEFAULTS                                          \
-    {                                                     \
-        .constants = {2500, 12000, 106000, 1e9, 0, 0, 0}, \
-        .rates =                                          \
-            {                                             \
-                [LW_BACKEND_AVX512] = 1,                  \
-                [LW_BACKEND_AVX2] = 1,                    \
-                [LW_BACKEND_AVX] = 1,                     \
-                [LW_BACKEND_SSE2] = 1,                    \
-                [LW_BACKEND_NEON] = 1,                    \
-                [LW_BACKEND_RELAXED_SIMD] = 1,            \
-                [LW_BACKEND_SIMD128] = 1,                 \
-                [LW_BACKEND_SCALAR] = 1,                  \
-            },                                            \
-    }
+#define DEFAULTS \
+    {.constants = {2500, 12000, 106000, 1e9, 0, 0, 0}, .rates = {[LW_BACKEND_AVX512... LW_BACKEND_SCALAR] = 1}}
 static const costs defaults = DEFAULTS;
 static costs now = DEFAULTS; /* guarded by the GIL */
 static const double MAX_COST = 1e12;

@@ -2,22 +2,14 @@
 #include "plan/operand.h"
 #include "python/errors.h"
 #include <stdio.h>
+#include <string.h>
 
 void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part) {
-    part->scalar = operand->scalar;
+    memcpy(part, operand, offsetof(lw_operand, local_shape)); /* what follows, pointers go on referring to */
     part->data = lw_is_number(operand) ? (const char *)&part->scalar : operand->data;
-    part->shape = operand->shape;
-    part->strides = operand->strides;
-    part->size = operand->size;
-    part->tensor = operand->tensor;
     part->owned = NULL;
-    part->dtype = operand->dtype;
     part->ndim = (int8_t)ndim;
-    part->weakness = operand->weakness;
     part->has_view = 0;
-    part->contiguous = operand->contiguous;
-    part->is_copied = operand->is_copied;
-    part->source = operand->source;
 }
 
 void lw_stored_operand(const lw_operand *operand, lw_operand *stored) {

@@ -36,8 +36,8 @@ typedef struct lw_operand {
 } lw_operand;
 
 typedef enum lw_outcome {
+    LW_FAILED = -1, /* an error is set; lw_refuse() returns it */
     LW_DONE,
-    LW_FAILED,      /* an error is set */
     LW_NEEDS_PYTHON /* only Python code can read an argument, such as a list, so it has to take over the call */
 } lw_outcome;
 

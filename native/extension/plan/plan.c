@@ -47,10 +47,9 @@ static lw_outcome check_ndim(const lw_input *input, const lw_operand *operand) {
     if (operand->ndim == input->ndim) {
         return LW_DONE;
     }
-    lw_raise(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
-             input->ndim == 1 ? "" : "s", lw_shape_text(operand->ndim, operand->shape), input->name,
-             input->description);
-    return LW_FAILED;
+    return lw_refuse(LW_SHAPE_ERROR, "expected %s with %d dimension%s, got shape %s; %s: %s", input->name, input->ndim,
+                     input->ndim == 1 ? "" : "s", lw_shape_text(operand->ndim, operand->shape), input->name,
+                     input->description);
 }
 
 lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs, const lw_placement *placement,

@@ -27,8 +27,10 @@ int lw_errors_setup(PyObject *errors_module);
 
 /* Returns the class of an error, as a borrowed reference. */
 PyObject *lw_error_class(lw_error error);
-/* Raise an error with a message, formatted as by PyErr_Format. lw_raise() returns NULL, lw_refuse() returns -1. */
-#define lw_raise(error, ...) PyErr_Format(lw_error_class(error), __VA_ARGS__)
+/* Raise an error with a message, formatted as by PyErr_Format. lw_raise() returns a NULL of any type, lw_refuse()
+ * returns -1. */
+#define lw_raise(error, ...) lw_null(PyErr_Format(lw_error_class(error), __VA_ARGS__))
+static inline void *lw_null(PyObject *null) { return null; }
 #define lw_refuse(error, ...) (lw_raise(error, __VA_ARGS__), -1)
 #define lw_refuse_memory() (PyErr_NoMemory(), -1)
 

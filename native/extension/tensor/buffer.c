@@ -229,19 +229,18 @@ static int has_mask(PyObject *object) {
 lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (is_bytes(object)) {
-        lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected numbers, got %s; give memoryview(x) to read each byte as an int",
-                 lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
-        return LW_FAILED;
+        return lw_refuse(LW_ARGUMENT_TYPE_ERROR,
+                         "expected numbers, got %s; give memoryview(x) to read each byte as an int",
+                         lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
     }
     int masked = has_mask(object);
     if (masked < 0) {
         return LW_FAILED;
     }
     if (masked) {
-        lw_raise(
+        return lw_refuse(
             LW_ARGUMENT_TYPE_ERROR,
             "expected an array without a mask, got a numpy.ma array, whose mask would be lost; call .filled() first");
-        return LW_FAILED;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
         reword_refusal(object);

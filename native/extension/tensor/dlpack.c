@@ -270,9 +270,8 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     if (bytes < 0) {
         const char *text = lw_shape_text(view->ndim, view->shape);
         lw_storage_release(storage); /* may free the view */
-        lw_raise(LW_SHAPE_ERROR, "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s",
-                 text);
-        return NULL;
+        return lw_raise(LW_SHAPE_ERROR,
+                        "expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s", text);
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {
         strides[i] = view->strides[i] * lw_item_size(dtype);

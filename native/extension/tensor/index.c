@@ -20,8 +20,7 @@ static int is_integer(PyObject *object) {
 
 static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
-        lw_raise(LW_SHAPE_ERROR, "expected a result of at most %d dimensions, got more", LW_MAX_NDIM);
-        return LW_FAILED;
+        return lw_refuse(LW_SHAPE_ERROR, "expected a result of at most %d dimensions, got more", LW_MAX_NDIM);
     }
     result->shape[result->ndim] = extent;
     result->strides[result->ndim++] = stride;
@@ -89,13 +88,11 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
         return status;
     }
     if (consumed > tensor->ndim) {
-        lw_raise(LW_INDEX_ERROR, "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
-                 tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(tensor->ndim, tensor->shape), consumed);
-        return LW_FAILED;
+        return lw_refuse(LW_INDEX_ERROR, "expected at most %d ind%s for shape %s, got %d", tensor->ndim,
+                         tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(tensor->ndim, tensor->shape), consumed);
     }
     if (ellipses > 1) {
-        lw_raise(LW_INDEX_ERROR, "expected at most one Ellipsis (...), got %d", ellipses);
-        return LW_FAILED;
+        return lw_refuse(LW_INDEX_ERROR, "expected at most one Ellipsis (...), got %d", ellipses);
     }
     if (lw_settle(tensor->storage) < 0) {
         return LW_FAILED;
@@ -131,8 +128,8 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        lw_raise(LW_INDEX_ERROR, "expected at most %d items between the brackets, got %zd", 2 * LW_MAX_NDIM + 1, count);
-        return LW_FAILED;
+        return lw_refuse(LW_INDEX_ERROR, "expected at most %d items between the brackets, got %zd", 2 * LW_MAX_NDIM + 1,
+                         count);
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         items[i] = PyTuple_GetItem(key, i);

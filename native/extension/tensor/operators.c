@@ -1,19 +1,10 @@
-/* Implements the operators of Tensor: the functions for the slots of its type, such as nb_add. If no contract defines
- * the operation of a slot, the slot stays empty. */
+/* Implements the operators of Tensor: the functions for the slots of its type, such as nb_add. */
 #include "call/call.h"
 #include "call/execute.h"
 #include "lanewise_operations.h"
 #include "python/module.h"
 #include "tensor/exchange.h"
 #include <string.h>
-
-/* The operations that implement the operators; NULL if no contract defines the operation. */
-static struct {
-    const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
-    const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
-    const lw_operation *negative, *abs, *bitwise_invert;
-    const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
-} operations;
 
 /* Returns whether operations accept an object as an operand. If not, the operator returns NotImplemented, and Python
  * tries the method of the other operand. */
@@ -28,7 +19,8 @@ static int is_operand(PyObject *object) {
     return dlpack != NULL;
 }
 
-static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b) {
+static PyObject *binary(int number, PyObject *a, PyObject *b) {
+    const lw_operation *operation = &lw_operations[number];
     if (!is_operand(a) || !is_operand(b)) {
         return Py_NewRef(Py_NotImplemented);
     }
@@ -36,7 +28,8 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
     return lw_named(operation->name, lw_call_inputs(operation, inputs, NULL));
 }
 
-static PyObject *unary(const lw_operation *operation, PyObject *x) {
+static PyObject *unary(int number, PyObject *x) {
+    const lw_operation *operation = &lw_operations[number];
     return lw_named(operation->name, lw_call_inputs(operation, &x, NULL));
 }
 
@@ -82,7 +75,7 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
     lw_operand_from_tensor(computed, &operand);
     int done = -1;
     if (computed->dtype != target->dtype) {
-        int whole = operation == operations.divide && target->dtype == LW_INT32;
+        int whole = operation == &lw_operations[LW_OPERATION_divide] && target->dtype == LW_INT32;
         lw_raise(LW_DTYPE_ERROR,
                  "expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= y, or "
                  "use astype first%s",
@@ -104,15 +97,14 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
     return Py_NewRef(a);
 }
 
-static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
+static PyObject *in_place(int number, const char *sign, PyObject *a, PyObject *b) {
+    const lw_operation *operation = &lw_operations[number];
     return lw_named(operation->name, compute_in_place(operation, sign, a, b));
 }
 
-#define BINARY_SLOTS(operation, sign)                                                                          \
-    static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); } \
-    static PyObject *slot_inplace_##operation(PyObject *a, PyObject *b) {                                      \
-        return in_place(operations.operation, sign, a, b);                                                     \
-    }
+#define BINARY_SLOTS(name, sign)                                                                         \
+    static PyObject *slot_##name(PyObject *a, PyObject *b) { return binary(LW_OPERATION_##name, a, b); } \
+    static PyObject *slot_inplace_##name(PyObject *a, PyObject *b) { return in_place(LW_OPERATION_##name, sign, a, b); }
 BINARY_SLOTS(add, "+")
 BINARY_SLOTS(subtract, "-")
 BINARY_SLOTS(multiply, "*")
@@ -127,11 +119,11 @@ BINARY_SLOTS(bitwise_left_shift, "<<")
 BINARY_SLOTS(bitwise_right_shift, ">>")
 
 static PyObject *slot_divmod(PyObject *a, PyObject *b) {
-    PyObject *quotient = binary(operations.floor_divide, a, b);
+    PyObject *quotient = binary(LW_OPERATION_floor_divide, a, b);
     if (!quotient || quotient == Py_NotImplemented) {
         return quotient;
     }
-    PyObject *remainder = binary(operations.remainder, a, b);
+    PyObject *remainder = binary(LW_OPERATION_remainder, a, b);
     PyObject *both = remainder ? PyTuple_New(2) : NULL;
     if (!both) {
         Py_DECREF(quotient);
@@ -148,24 +140,24 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {
         return Py_NewRef(Py_NotImplemented);
     }
-    return binary(operations.pow, a, b);
+    return binary(LW_OPERATION_pow, a, b);
 }
 
 static PyObject *slot_inplace_pow(PyObject *a, PyObject *b, PyObject *modulus) {
-    return in_place(operations.pow, "**", a, b);
+    return in_place(LW_OPERATION_pow, "**", a, b);
 }
 
-static PyObject *slot_negative(PyObject *x) { return unary(operations.negative, x); }
-static PyObject *slot_absolute(PyObject *x) { return unary(operations.abs, x); }
-static PyObject *slot_invert(PyObject *x) { return unary(operations.bitwise_invert, x); }
+static PyObject *slot_negative(PyObject *x) { return unary(LW_OPERATION_negative, x); }
+static PyObject *slot_absolute(PyObject *x) { return unary(LW_OPERATION_abs, x); }
+static PyObject *slot_invert(PyObject *x) { return unary(LW_OPERATION_bitwise_invert, x); }
 
 static PyObject *slot_positive(PyObject *x) {
     return lw_named("positive", (PyObject *)lw_cast_tensor((lw_tensor *)x, ((lw_tensor *)x)->dtype));
 }
 
 static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
-    const lw_operation *const by_code[6] = {operations.less,      operations.less_equal, operations.equal,
-                                            operations.not_equal, operations.greater,    operations.greater_equal};
+    static const int by_code[6] = {LW_OPERATION_less,      LW_OPERATION_less_equal, LW_OPERATION_equal,
+                                   LW_OPERATION_not_equal, LW_OPERATION_greater,    LW_OPERATION_greater_equal};
     return binary(by_code[comparison], a, b);
 }
 
@@ -202,7 +194,7 @@ static PyObject *slot_index(PyObject *x) { return lw_named("index", whole_number
 /* value in x: returns whether any element equals the value. */
 static int slot_contains(PyObject *x, PyObject *value) {
     PyObject *equal = PyObject_RichCompare(x, value, Py_EQ);
-    PyObject *any = equal && lw_is_tensor(equal) ? unary(&lw_operations[LW_OPERATION_any], equal) : NULL;
+    PyObject *any = equal && lw_is_tensor(equal) ? unary(LW_OPERATION_any, equal) : NULL;
     int found = any ? slot_bool(any)
                 : PyErr_Occurred()
                     ? -1
@@ -213,16 +205,9 @@ static int slot_contains(PyObject *x, PyObject *value) {
 }
 
 int lw_operator_slots(PyType_Slot *slots) {
-    const struct {
-        const char *name;
-        const lw_operation **operation;
-        int slot;
-        void *function;
-        int in_place_slot;
-        void *in_place_function;
-    } table[] = {
 #define BINARY(name, slot) \
-    {#name, &operations.name, Py_nb_##slot, (void *)slot_##name, Py_nb_inplace_##slot, (void *)slot_inplace_##name}
+    {Py_nb_##slot, (void *)slot_##name}, { Py_nb_inplace_##slot, (void *)slot_inplace_##name }
+    const PyType_Slot all[] = {
         BINARY(add, add),
         BINARY(subtract, subtract),
         BINARY(multiply, multiply),
@@ -237,33 +222,18 @@ int lw_operator_slots(PyType_Slot *slots) {
         BINARY(bitwise_left_shift, lshift),
         BINARY(bitwise_right_shift, rshift),
 #undef BINARY
-        {"negative", &operations.negative, Py_nb_negative, (void *)slot_negative, 0, NULL},
-        {"abs", &operations.abs, Py_nb_absolute, (void *)slot_absolute, 0, NULL},
-        {"bitwise_invert", &operations.bitwise_invert, Py_nb_invert, (void *)slot_invert, 0, NULL},
-        {"less", &operations.less, 0, NULL, 0, NULL},
-        {"less_equal", &operations.less_equal, 0, NULL, 0, NULL},
-        {"equal", &operations.equal, 0, NULL, 0, NULL},
-        {"not_equal", &operations.not_equal, 0, NULL, 0, NULL},
-        {"greater", &operations.greater, 0, NULL, 0, NULL},
-        {"greater_equal", &operations.greater_equal, 0, NULL, 0, NULL},
+        {Py_nb_negative, (void *)slot_negative},
+        {Py_nb_absolute, (void *)slot_absolute},
+        {Py_nb_invert, (void *)slot_invert},
+        {Py_nb_divmod, (void *)slot_divmod},
+        {Py_nb_positive, (void *)slot_positive},
+        {Py_tp_richcompare, (void *)slot_compare},
+        {Py_sq_contains, (void *)slot_contains},
+        {Py_nb_bool, (void *)slot_bool},
+        {Py_nb_int, (void *)slot_int},
+        {Py_nb_float, (void *)slot_float},
+        {Py_nb_index, (void *)slot_index},
     };
-    int count = 0;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        *table[i].operation = lw_find_operation(table[i].name);
-        if (*table[i].operation && table[i].slot) {
-            slots[count++] = (PyType_Slot){table[i].slot, table[i].function};
-        }
-        if (*table[i].operation && table[i].in_place_slot) {
-            slots[count++] = (PyType_Slot){table[i].in_place_slot, table[i].in_place_function};
-        }
-    }
-    slots[count++] = (PyType_Slot){Py_nb_divmod, (void *)slot_divmod};
-    slots[count++] = (PyType_Slot){Py_nb_positive, (void *)slot_positive};
-    slots[count++] = (PyType_Slot){Py_tp_richcompare, (void *)slot_compare};
-    slots[count++] = (PyType_Slot){Py_sq_contains, (void *)slot_contains};
-    slots[count++] = (PyType_Slot){Py_nb_bool, (void *)slot_bool};
-    slots[count++] = (PyType_Slot){Py_nb_int, (void *)slot_int};
-    slots[count++] = (PyType_Slot){Py_nb_float, (void *)slot_float};
-    slots[count++] = (PyType_Slot){Py_nb_index, (void *)slot_index};
-    return count;
+    memcpy(slots, all, sizeof all);
+    return sizeof all / sizeof *all;
 }

@@ -171,9 +171,8 @@ int lw_check_device(const lw_device *device, lw_status status) {
 
 static lw_storage *raise_no_memory(const lw_device *device, int64_t bytes) {
     const char *reason = device ? device->message : "";
-    lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes%s%s%s%s; use smaller arrays, or release some",
-             (long long)bytes, device ? " on " : "", device ? device->name : "", reason[0] ? ": " : "", reason);
-    return NULL;
+    return lw_raise(LW_OUT_OF_MEMORY_ERROR, "cannot allocate %lld bytes%s%s%s%s; use smaller arrays, or release some",
+                    (long long)bytes, device ? " on " : "", device ? device->name : "", reason[0] ? ": " : "", reason);
 }
 
 /* Allocates memory from the system or the device. */

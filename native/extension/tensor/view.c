@@ -55,8 +55,8 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim < 2) {
-        lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s", lw_shape_text(tensor->ndim, tensor->shape));
-        return NULL;
+        return lw_raise(LW_SHAPE_ERROR, "expected x of shape (..., m, n), got %s",
+                        lw_shape_text(tensor->ndim, tensor->shape));
     }
     return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
 }
@@ -104,10 +104,9 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t ignored[LW_MAX_NDIM];
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
-        lw_raise(LW_SHAPE_ERROR, "expected a shape to which %s broadcasts%s, got %s",
-                 lw_shape_text(tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
-                 lw_shape_text(ndim, shape));
-        return NULL;
+        return lw_raise(LW_SHAPE_ERROR, "expected a shape to which %s broadcasts%s, got %s",
+                        lw_shape_text(tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
+                        lw_shape_text(ndim, shape));
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     if (view) {
@@ -118,8 +117,8 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim == LW_MAX_NDIM) {
-        lw_raise(LW_SHAPE_ERROR, "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM - 1, tensor->ndim);
-        return NULL;
+        return lw_raise(LW_SHAPE_ERROR, "expected an array of at most %d dimensions, got %d", LW_MAX_NDIM - 1,
+                        tensor->ndim);
     }
     int axis = 0;
     if (argument && (axis = lw_parse_axis(argument, tensor->ndim + 1)) < 0) {
@@ -147,9 +146,8 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
             continue;
         }
         if (dropped[i] && is_named) {
-            lw_raise(LW_SHAPE_ERROR, "expected axes of extent 1, got axis %d of extent %lld", i,
-                     (long long)tensor->shape[i]);
-            return NULL;
+            return lw_raise(LW_SHAPE_ERROR, "expected axes of extent 1, got axis %d of extent %lld", i,
+                            (long long)tensor->shape[i]);
         }
         shape[ndim] = tensor->shape[i];
         strides[ndim++] = tensor->strides[i];
