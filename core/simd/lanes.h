@@ -106,104 +106,57 @@ INLINE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
     return lane;
 }
 
+/* SHUFFLE(a, b, ...) returns lanes of a, numbered from 0, and of b, numbered from VF32_LANES. Of the 16 lanes that are
+ * given, it takes as many as a register has. */
+#if VF32_LANES == 16
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#elif VF32_LANES == 8
+#define SHUFFLE(a, b, c, d, e, f, g, h, i, j, ...) __builtin_shufflevector(a, b, c, d, e, f, g, h, i, j)
+#elif VF32_LANES == 4 /* numbers beyond the lanes are in branches for wider registers */
+#define SHUFFLE(a, b, c, d, e, f, ...) __builtin_shufflevector(a, b, (c) % 8, (d) % 8, (e) % 8, (f) % 8)
+#else
+#define SHUFFLE(a, b, c, ...) __builtin_shufflevector(a, b, (c) % 2)
+#endif
+
 /* Lane i of slide_down(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
  * To reduce one register by the halving tree, for any function combine:
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_slide_down(x, n)); */
 INLINE vi32 vi32_slide_down(vi32 x, int n) {
-#if VF32_LANES >= 16
-    if (n == 8) {
-        return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-    }
-    if (n == 4) {
-        return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
-    }
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
-    }
-    return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
-#elif VF32_LANES == 8
-    if (n == 4) {
-        return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7);
-    }
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3);
-    }
-    return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1);
-#elif VF32_LANES == 4
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 2, 3, 2, 3);
-    }
-    return __builtin_shufflevector(x, x, 1, 1, 1, 1);
-#else
-    return x;
-#endif
+    return n == 8   ? SHUFFLE(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)
+           : n == 4 ? SHUFFLE(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7)
+           : n == 2 ? SHUFFLE(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3)
+                    : SHUFFLE(x, x, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 }
 INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)x, n); }
 
 /* even returns lanes 0, 2, 4 ... of a, then those of b; odd returns lanes 1, 3, 5 ... zip_low and zip_high are the
  * inverse: they return the lower and the upper half of a0 b0 a1 b1 ... With a single lane, even and zip_low return a;
  * odd and zip_high return b. */
-#if VF32_LANES == 16
+enum { LANES = VF32_LANES, HALF = (VF32_LANES + 1) / 2 };
 INLINE vf32 vf32_even(vf32 a, vf32 b) {
-    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
 INLINE vf32 vf32_odd(vf32 a, vf32 b) {
-    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 }
 INLINE vf32 vf32_zip_low(vf32 a, vf32 b) {
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return SHUFFLE(a, b, 0, LANES, 1, LANES + 1, 2, LANES + 2, 3, LANES + 3, 4, LANES + 4, 5, LANES + 5, 6, LANES + 6,
+                   7, LANES + 7);
 }
 INLINE vf32 vf32_zip_high(vf32 a, vf32 b) {
-    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    enum { B = LANES + HALF };
+    return SHUFFLE(a, b, HALF, B, HALF + 1, B + 1, HALF + 2, B + 2, HALF + 3, B + 3, HALF + 4, B + 4, HALF + 5, B + 5,
+                   HALF + 6, B + 6, HALF + 7, B + 7);
 }
-#elif VF32_LANES == 8
-INLINE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
-INLINE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
-INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
-INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
-#elif VF32_LANES == 4
-INLINE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
-INLINE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
-INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
-INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
-#else
-INLINE vf32 vf32_even(vf32 a, vf32 b) { return (void)b, a; }
-INLINE vf32 vf32_odd(vf32 a, vf32 b) { return (void)a, b; }
-INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
-INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
-#endif
 
 /* Copies lane n - 1 of every group of 2 n lanes to all lanes of the group; n is a constant power of two below the
  * number of lanes. For prefix sums over one register, add spread(x, n) to the upper half of each group, for n = 1, 2,
  * 4 ... */
 INLINE vi32 vi32_spread(vi32 x, int n) {
-#if VF32_LANES >= 16
-    if (n == 8) {
-        return __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
-    }
-    if (n == 4) {
-        return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11);
-    }
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
-    }
-    return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);
-#elif VF32_LANES == 8
-    if (n == 4) {
-        return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3);
-    }
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
-    }
-    return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6);
-#elif VF32_LANES == 4
-    if (n == 2) {
-        return __builtin_shufflevector(x, x, 1, 1, 1, 1);
-    }
-    return __builtin_shufflevector(x, x, 0, 0, 2, 2);
-#else
-    return x;
-#endif
+    return n == 8   ? SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7)
+           : n == 4 ? SHUFFLE(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11)
+           : n == 2 ? SHUFFLE(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13)
+                    : SHUFFLE(x, x, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);
 }
 INLINE vf32 vf32_spread(vf32 x, int n) { return (vf32)vi32_spread((vi32)x, n); }
 
