@@ -372,17 +372,10 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
         return LW_NO_MEMORY;
     }
     attention_place_arrays(all, &c, memory);
-    lw_layout batch = {.ndim = l->batch_ndim};
-    for (int32_t d = 0; d < l->batch_ndim; d++) {
-        batch.shape[d] = l->batch_shape[d];
-        for (int o = 0; o < 5; o++) {
-            batch.strides[o][d] = l->batch_strides[o][d];
-        }
-    }
     int64_t end = min_int64((task + 1) * all->per_task, all->count);
     for (int64_t index = task * all->per_task; index < end; index++) {
         layout_iterator it;
-        iterator_start(&it, &batch, 0, batch.ndim, 5, index / all->chunks);
+        iterator_start(&it, &l->batch, 0, l->batch.ndim, 5, index / all->chunks);
         c.first = index % all->chunks * all->rows;
         c.rows = min_int64(l->queries - c.first, all->rows);
         c.query = (const char *)all->inputs[0] + it.offset[0] + c.first * l->row_strides[0];
@@ -434,10 +427,7 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
     all.width = divide_up(l->value_depth, GEMM_NR) * GEMM_NR;
     all.is_unpacked =
         l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
-    int64_t batch = 1;
-    for (int32_t d = 0; d < l->batch_ndim; d++) {
-        batch *= l->batch_shape[d];
-    }
+    int64_t batch = layout_count(&l->batch, 0, l->batch.ndim);
     if (batch == 0 || l->queries == 0 || l->value_depth == 0) {
         return LW_OK;
     }

@@ -366,16 +366,9 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     m.q = vectors + 3 * width;
     m.c = vectors + 4 * width;
     m.s = vectors + 5 * width;
-    lw_layout batch = {.ndim = l->batch_ndim};
-    for (int32_t d = 0; d < batch.ndim; d++) {
-        batch.shape[d] = l->batch_shape[d];
-        for (int o = 0; o < 3; o++) {
-            batch.strides[o][d] = l->batch_strides[o][d];
-        }
-    }
     layout_iterator it;
     int64_t first = task * b->per_task, end = min_int64(first + b->per_task, b->count);
-    iterator_start(&it, &batch, 0, batch.ndim, 3, first);
+    iterator_start(&it, &l->batch, 0, l->batch.ndim, 3, first);
     lw_status status = LW_OK;
     for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
         status = eigen_decompose(context, &m, b, it.offset);
@@ -389,10 +382,8 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
  * all tasks of the call together work on n^3 elements per matrix. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
-    eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};
-    for (int32_t d = 0; d < l->batch_ndim; d++) {
-        b.count *= l->batch_shape[d];
-    }
+    eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors};
+    b.count = layout_count(&l->batch, 0, l->batch.ndim);
     if (b.count == 0 || l->n == 0) {
         return LW_OK;
     }

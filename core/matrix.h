@@ -75,15 +75,10 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
 
 static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias,
                             matrix_multiply *multiply) {
-    lw_layout batch;
-    batch.ndim = layout->batch_ndim;
-    for (int32_t d = 0; d < batch.ndim; d++) {
-        batch.shape[d] = layout->batch_shape[d];
-        for (int o = 0; o < 2; o++) {
-            batch.strides[o][d] = layout->batch_strides[o][d];
-        }
-        batch.strides[2][d] = has_bias ? layout->batch_strides[2][d] : 0;
-        batch.strides[3][d] = layout->batch_strides[has_bias ? 3 : 2][d];
+    lw_layout batch = layout->batch;
+    for (int32_t d = 0; d < batch.ndim && !has_bias; d++) {
+        batch.strides[3][d] = batch.strides[2][d];
+        batch.strides[2][d] = 0;
     }
     matrix_batch all = {.layout = &batch, .multiply = multiply, .product = *product};
     gemm *g = &all.product;

@@ -92,9 +92,7 @@ typedef struct lw_layout {
 /* C[m, n] = A[m, k] B[k, n] for every index of the batch. Operands: A, B, the bias if the operation has one (row stride
  * 0), C. For an eigendecomposition: A[n, n], eigenvalues (row stride 0), eigenvectors. */
 typedef struct lw_matrix_layout {
-    int32_t batch_ndim;
-    int64_t batch_shape[LW_MAX_NDIM];
-    int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    lw_layout batch; /* with inner = 0 */
     int64_t m, n, k;
     int64_t row_strides[LW_MAX_OPERANDS];
     int64_t column_strides[LW_MAX_OPERANDS];
@@ -105,9 +103,7 @@ typedef struct lw_matrix_layout {
  * added to the scores, and the result. Along batch dimensions where heads share keys and values, the strides of key
  * and value are 0. Requires lw_context.allocate. */
 typedef struct lw_attention_layout {
-    int64_t batch_ndim;
-    int64_t batch_shape[LW_MAX_NDIM];
-    int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    lw_layout batch; /* with inner = 0 */
     int64_t queries, keys, depth, value_depth;
     int64_t first, last;
     double scale; /* multiplies Q K^T before the mask is added */

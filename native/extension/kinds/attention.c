@@ -97,7 +97,7 @@ static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
 }
 
 /* Broadcasts the leading dimensions of all operands. Unless `group` is 1, the last leading dimension counts heads; if
- * `group` > 1, split_heads() later splits it into two dimensions. batch_shape has room for both, because at most
+ * `group` > 1, split_heads() later splits it into two dimensions. The layout has room for both, because at most
  * LW_MAX_NDIM - 2 dimensions are leading ones. */
 static int broadcast_batch(const lw_operand *operands, int64_t group, int64_t *shape, lw_attention_layout *layout) {
     lw_operand leading[4];
@@ -124,7 +124,7 @@ static int broadcast_batch(const lw_operand *operands, int64_t group, int64_t *s
     }
     for (int i = 0; i < 4; i++) {
         if (leading[i].data) {
-            lw_broadcast_strides(&leading[i], ndim, shape, layout->batch_strides[i]);
+            lw_broadcast_strides(&leading[i], ndim, shape, layout->batch.strides[i]);
         }
     }
     return ndim;
@@ -132,16 +132,16 @@ static int broadcast_batch(const lw_operand *operands, int64_t group, int64_t *s
 
 /* Splits the last batch dimension into two: the key heads, and the query heads that share each of them. */
 static void split_heads(lw_attention_layout *layout, int64_t group) {
-    int last = (int)layout->batch_ndim - 1;
-    layout->batch_shape[last] /= group;
-    layout->batch_shape[last + 1] = group;
+    int last = (int)layout->batch.ndim - 1;
+    layout->batch.shape[last] /= group;
+    layout->batch.shape[last + 1] = group;
     for (int i = 0; i <= RESULT; i++) {
-        int64_t *strides = layout->batch_strides[i];
+        int64_t *strides = layout->batch.strides[i];
         int shared = i == KEY || i == VALUE;
         strides[last + 1] = shared ? 0 : strides[last];
         strides[last] *= shared ? 1 : group;
     }
-    layout->batch_ndim++;
+    layout->batch.ndim++;
 }
 
 /* Sets the strides of the mask, which broadcasts to (..., queries, keys). */
@@ -204,8 +204,8 @@ int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
     if (mask->data && set_mask_strides(mask, layout) < 0) {
         return -1;
     }
-    layout->batch_ndim = ndim;
-    memcpy(layout->batch_shape, shape, sizeof layout->batch_shape);
+    layout->batch.ndim = ndim;
+    memcpy(layout->batch.shape, shape, sizeof layout->batch.shape);
     shape[ndim] = layout->queries;
     shape[ndim + 1] = layout->value_depth;
     int64_t size = lw_set_result(plan, ndim + 2, shape);
@@ -213,7 +213,7 @@ int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
         return (int)size;
     }
     const int64_t *strides = plan->results[0].strides;
-    memcpy(layout->batch_strides[RESULT], strides, sizeof(int64_t) * (size_t)ndim);
+    memcpy(layout->batch.strides[RESULT], strides, sizeof(int64_t) * (size_t)ndim);
     layout->row_strides[RESULT] = strides[ndim];
     layout->column_strides[RESULT] = strides[ndim + 1];
     if (group > 1) {

@@ -28,13 +28,13 @@ int lw_resolve_eigen(const lw_arguments *arguments, lw_plan *plan) {
     plan->result_count = (int8_t)(1 + with_vectors);
     plan->steps = size * n * n;
     lw_matrix_layout *layout = &plan->matrix;
-    *layout = (lw_matrix_layout){.batch_ndim = ndim - 2, .m = n, .n = n};
+    *layout = (lw_matrix_layout){.batch.ndim = ndim - 2, .m = n, .n = n};
     const int64_t *strides[3] = {x->strides, results[0].strides, results[1].strides};
     for (int i = 0; i < 2 + with_vectors; i++) {
-        memcpy(layout->batch_strides[i], strides[i], sizeof(int64_t) * (size_t)(ndim - 2));
+        memcpy(layout->batch.strides[i], strides[i], sizeof(int64_t) * (size_t)(ndim - 2));
         layout->row_strides[i] = i == 1 ? 0 : strides[i][ndim - 2];
         layout->column_strides[i] = strides[i][i == 1 ? ndim - 2 : ndim - 1];
     }
-    memcpy(layout->batch_shape, x->shape, sizeof(int64_t) * (size_t)(ndim - 2));
+    memcpy(layout->batch.shape, x->shape, sizeof(int64_t) * (size_t)(ndim - 2));
     return 0;
 }

@@ -59,23 +59,23 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     for (int i = 0; i < 2; i++) {
         lw_borrow_operand(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
-    layout->batch_ndim = lw_broadcast_shape(leading, 2, layout->batch_shape);
-    if (layout->batch_ndim < 0) { /* this error shows only leading dimensions: raise one with whole shapes */
+    layout->batch.ndim = lw_broadcast_shape(leading, 2, layout->batch.shape);
+    if (layout->batch.ndim < 0) { /* this error shows only leading dimensions: raise one with whole shapes */
         PyErr_Clear();
         return refuse_shapes(operation, "batch dimensions (all but the last two) that broadcast", operands, 0, 1, "");
     }
     for (int i = 0; i < 2; i++) {
-        lw_broadcast_strides(&leading[i], layout->batch_ndim, layout->batch_shape, layout->batch_strides[i]);
+        lw_broadcast_strides(&leading[i], layout->batch.ndim, layout->batch.shape, layout->batch.strides[i]);
     }
-    return layout->batch_ndim;
+    return layout->batch.ndim;
 }
 
 static void set_result_strides(lw_plan *plan, int has_rows, int has_columns) {
     lw_matrix_layout *layout = &plan->matrix;
     const lw_result *out = &plan->results[0];
     int operand = plan->operation->input_count;
-    for (int axis = 0; axis < layout->batch_ndim; axis++) {
-        layout->batch_strides[operand][axis] = out->strides[axis];
+    for (int axis = 0; axis < layout->batch.ndim; axis++) {
+        layout->batch.strides[operand][axis] = out->strides[axis];
     }
     int last = out->ndim - 1;
     layout->column_strides[operand] = has_columns ? out->strides[last] : 0;
@@ -102,9 +102,9 @@ static int multiply(lw_plan *plan) {
         return -1;
     }
     int has_rows = a->ndim > 1, has_columns = b->ndim > 1;
-    int ndim = layout->batch_ndim;
+    int ndim = layout->batch.ndim;
     int64_t shape[LW_MAX_NDIM];
-    memcpy(shape, layout->batch_shape, sizeof shape);
+    memcpy(shape, layout->batch.shape, sizeof shape);
     if (has_rows) {
         shape[ndim++] = layout->m;
     }
@@ -156,10 +156,10 @@ static int linear(lw_plan *plan) {
         layout->m = size / layout->n;
         layout->row_strides[0] = layout->k * lw_item_size(x->dtype); /* that of an axis of extent 1 is arbitrary */
     } else {
-        layout->batch_ndim = x->ndim > 2 ? x->ndim - 2 : 0;
-        for (int axis = 0; axis < layout->batch_ndim; axis++) {
-            layout->batch_shape[axis] = x->shape[axis];
-            layout->batch_strides[0][axis] = x->strides[axis];
+        layout->batch.ndim = x->ndim > 2 ? x->ndim - 2 : 0;
+        for (int axis = 0; axis < layout->batch.ndim; axis++) {
+            layout->batch.shape[axis] = x->shape[axis];
+            layout->batch.strides[0][axis] = x->strides[axis];
         }
     }
     set_result_strides(plan, x->ndim > 1, 1);

@@ -95,8 +95,8 @@ static int has_attention_vectors(const lw_webgpu_launch *launch) {
     for (int i = 0; i < 3; i++) {
         aligned &=
             layout->column_strides[i] == 4 && layout->row_strides[i] % 16 == 0 && launch->parameters[i] % 16 == 0;
-        for (int axis = 0; axis < layout->batch_ndim; axis++) {
-            aligned &= layout->batch_strides[i][axis] % 16 == 0;
+        for (int axis = 0; axis < layout->batch.ndim; axis++) {
+            aligned &= layout->batch.strides[i][axis] % 16 == 0;
         }
     }
     return aligned;
@@ -157,12 +157,12 @@ static void record_attention(lw_webgpu_launch *launch, int axis, int outer) {
         return;
     }
     attentions first = *parameters;
-    for (int64_t index = 0; index < layout->batch_shape[axis] && launch->status == LW_OK; index++) {
+    for (int64_t index = 0; index < layout->batch.shape[axis] && launch->status == LW_OK; index++) {
         *parameters = first;
         for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-            parameters->offsets[i] += (uint32_t)(index * layout->batch_strides[i][axis]);
+            parameters->offsets[i] += (uint32_t)(index * layout->batch.strides[i][axis]);
         }
-        parameters->out += (uint32_t)(index * layout->batch_strides[LW_WGSL_OPERANDS][axis]);
+        parameters->out += (uint32_t)(index * layout->batch.strides[LW_WGSL_OPERANDS][axis]);
         record_attention(launch, axis + 1, outer);
     }
 }
@@ -171,16 +171,16 @@ static void record_attention(lw_webgpu_launch *launch, int axis, int outer) {
 void lw_webgpu_attention(lw_webgpu_launch *launch) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
-    int outer = layout->batch_ndim > ATTENTION_NDIM ? (int)layout->batch_ndim - ATTENTION_NDIM : 0;
+    int outer = layout->batch.ndim > ATTENTION_NDIM ? (int)layout->batch.ndim - ATTENTION_NDIM : 0;
     int64_t count = layout->queries;
-    parameters->batch_ndim = (uint32_t)(layout->batch_ndim - outer);
+    parameters->batch_ndim = (uint32_t)(layout->batch.ndim - outer);
     for (uint32_t d = 0; d < parameters->batch_ndim; d++) {
         int axis = outer + (int)d;
-        count *= layout->batch_shape[axis];
-        parameters->batch_shape[d] = (uint32_t)layout->batch_shape[axis];
-        parameters->out_strides[d] = (uint32_t)layout->batch_strides[LW_WGSL_OPERANDS][axis];
+        count *= layout->batch.shape[axis];
+        parameters->batch_shape[d] = (uint32_t)layout->batch.shape[axis];
+        parameters->out_strides[d] = (uint32_t)layout->batch.strides[LW_WGSL_OPERANDS][axis];
         for (int i = 0; i < LW_WGSL_OPERANDS; i++) {
-            parameters->batch_strides[d][i] = (uint32_t)layout->batch_strides[i][axis];
+            parameters->batch_strides[d][i] = (uint32_t)layout->batch.strides[i][axis];
         }
     }
     if (count * layout->value_depth > INT32_MAX || layout->keys > INT32_MAX) {

@@ -47,8 +47,8 @@ static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride ?
 static int has_vectors(const lw_webgpu_launch *launch, int i, int64_t inner, int64_t outer) {
     const lw_matrix_layout *layout = &launch->plan->matrix;
     int aligned = inner == 4 && outer % 16 == 0 && launch->parameters[i] % 16 == 0;
-    for (int axis = 0; axis < layout->batch_ndim; axis++) {
-        aligned &= layout->batch_strides[i][axis] % 16 == 0;
+    for (int axis = 0; axis < layout->batch.ndim; axis++) {
+        aligned &= layout->batch.strides[i][axis] % 16 == 0;
     }
     return aligned;
 }
@@ -266,15 +266,15 @@ void lw_webgpu_matrix(lw_webgpu_launch *launch) {
     const lw_matrix_layout *layout = &plan->matrix;
     matrices *parameters = (matrices *)launch->parameters;
     int64_t batch = 1, m = layout->m, n = layout->n, k = layout->k;
-    for (int axis = 0; axis < layout->batch_ndim; axis++) {
-        batch *= layout->batch_shape[axis];
+    for (int axis = 0; axis < layout->batch.ndim; axis++) {
+        batch *= layout->batch.shape[axis];
     }
     if (batch * m * n > INT32_MAX || batch * m * k > INT32_MAX || batch * k * n > INT32_MAX) {
         lw_webgpu_refuse_size(launch);
         return;
     }
-    lw_webgpu_narrow(parameters->batch_shape, layout->batch_shape, layout->batch_ndim);
-    lw_webgpu_narrow_strides(parameters->batch_strides, layout->batch_strides, LW_WGSL_OPERANDS, layout->batch_ndim);
+    lw_webgpu_narrow(parameters->batch_shape, layout->batch.shape, layout->batch.ndim);
+    lw_webgpu_narrow_strides(parameters->batch_strides, layout->batch.strides, LW_WGSL_OPERANDS, layout->batch.ndim);
     lw_webgpu_narrow(parameters->row_strides, layout->row_strides, LW_WGSL_OPERANDS);
     lw_webgpu_narrow(parameters->column_strides, layout->column_strides, LW_WGSL_OPERANDS);
     launch->parameters[plan->operation->input_count] = lw_webgpu_bind(launch, NULL);
@@ -282,7 +282,7 @@ void lw_webgpu_matrix(lw_webgpu_launch *launch) {
     parameters->m = (uint32_t)m;
     parameters->n = (uint32_t)n;
     parameters->k = (uint32_t)k;
-    parameters->batch_ndim = (uint32_t)layout->batch_ndim;
+    parameters->batch_ndim = (uint32_t)layout->batch.ndim;
     parameters->batch = (uint32_t)batch;
     parameters->count = (uint32_t)(batch * m * n);
     record(launch, 1);
