@@ -44,9 +44,7 @@
 
 #if defined LW_ISA_AVX512
 enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 512, GEMM_MC = 96 };
-#elif defined LW_ISA_AVX2
-enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
-#elif defined LW_ISA_AVX
+#elif defined LW_ISA_AVX2 || defined LW_ISA_AVX
 enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_SSE2
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
@@ -68,21 +66,15 @@ enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 1 };
 enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1 };
 #endif
 
-/* If a panel of A in place stays in L1, packing A does not pay if C has at most NARROW_N columns, or if it has at most
- * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N on one thread, if panels of B are long. Pages
- * download the code for WebAssembly, so it has no function that copies panels of B. */
+/* COPIES_B is whether there is a function that copies panels of B, KNOWS_CACHES whether the host may report the sizes of
+ * caches: pages download the code for WebAssembly, and nothing tells them. If a panel of A in place stays in L1, packing A does not pay if C has at most NARROW_N columns, or if it has at most
+ * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N on one thread, if panels of B are long. */
 #if defined __wasm__
-enum { GEMM_COPIES_B = 0, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
+enum { GEMM_COPIES_B = 0, GEMM_KNOWS_CACHES = 0, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
 #else
-enum { GEMM_COPIES_B = 1, GEMM_NARROW_N = 160, GEMM_NARROW_ONE_TASK_N = 256, GEMM_NARROW_LONG_N = 512 };
+enum { GEMM_COPIES_B = 1, GEMM_KNOWS_CACHES = 1, GEMM_NARROW_ONE_TASK_N = 256, GEMM_NARROW_LONG_N = 512 };
 #endif
-
-/* Whether the host may report the sizes of caches. Nothing tells a page. */
-#if defined __wasm__
-enum { GEMM_KNOWS_CACHES = 0 };
-#else
-enum { GEMM_KNOWS_CACHES = 1 };
-#endif
+enum { GEMM_NARROW_N = 160 };
 
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,

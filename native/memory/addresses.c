@@ -1,6 +1,6 @@
 /* Addresses that stand for blocks of memory that the host cannot access. */
 #include "memory/addresses.h"
-#include <stdlib.h>
+#include "memory/memory.h"
 #include <string.h>
 
 #if UINTPTR_MAX > UINT32_MAX
@@ -34,15 +34,11 @@ static ptrdiff_t find_room(const lw_addresses *addresses, size_t bytes, uintptr_
 }
 
 lw_block *lw_add_block(lw_addresses *addresses, size_t bytes) {
-    if (addresses->count == addresses->capacity) {
-        size_t capacity = addresses->capacity ? 2 * addresses->capacity : 64;
-        lw_block *moved = realloc(addresses->blocks, capacity * sizeof *moved);
-        if (!moved) {
-            return NULL;
-        }
-        addresses->blocks = moved;
-        addresses->capacity = capacity;
+    lw_block *blocks = lw_with_room(addresses->blocks, addresses->count, &addresses->capacity, sizeof *blocks);
+    if (!blocks) {
+        return NULL;
     }
+    addresses->blocks = blocks;
     uintptr_t start;
     ptrdiff_t position = find_room(addresses, bytes, &start);
     if (position < 0) {

@@ -52,6 +52,16 @@ static void unmap(void *block, size_t bytes) { (void)block, (void)bytes; }
 
 #endif
 
+void *lw_with_room(void *items, size_t count, size_t *capacity, size_t item_bytes) {
+    if (count < *capacity) {
+        return items;
+    }
+    size_t larger = *capacity ? 2 * *capacity : 64;
+    void *moved = realloc(items, larger * item_bytes);
+    *capacity = moved ? larger : *capacity;
+    return moved;
+}
+
 /* A block from malloc() is aligned afterwards; the word before the block holds the address that malloc() returned. */
 void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {

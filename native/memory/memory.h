@@ -15,6 +15,10 @@ void lw_block_free(void *block, size_t bytes);
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
+/* Makes room for one more item in an array from malloc(), of which `count` items are in use. Returns the items, or NULL,
+ * which leaves them as they are, if memory runs out. */
+void *lw_with_room(void *items, size_t count, size_t *capacity, size_t item_bytes);
+
 void lw_scratch_trim(void); /* frees all cached scratch memory */
 
 /* The cache of freed memory: the bytes in it, headers excluded, and how many may be. Atomic, because a thread that

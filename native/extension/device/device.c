@@ -1,6 +1,7 @@
 /* What all devices share: the ids of launches, failures that come late, and copies to and from the host. A storage
  * remembers the id of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
 #include "device/devices.h"
+#include "memory/memory.h"
 #include "plan/plan.h"
 #include "python/errors.h"
 #include "python/module.h"
@@ -33,17 +34,6 @@ struct lw_flight {
     size_t failure_count, failure_capacity;
 };
 
-/* Makes room for one more item. Returns the items, or NULL if memory runs out. */
-static void *with_room(void *items, size_t count, size_t *capacity, size_t item_bytes) {
-    if (count < *capacity) {
-        return items;
-    }
-    size_t larger = *capacity ? 2 * *capacity : 64;
-    void *moved = realloc(items, larger * item_bytes);
-    *capacity = moved ? larger : *capacity;
-    return moved;
-}
-
 static const failure *find_failure(const lw_device *device, int64_t launch_id) {
     const lw_flight *flight = device->flight;
     for (size_t i = 0; launch_id && launch_id <= flight->last_failed && i < flight->failure_count; i++) {
@@ -72,7 +62,7 @@ static void lose(lw_device *device, const char *reason) {
 
 static void add_failure(lw_device *device, failure added) {
     lw_flight *flight = device->flight;
-    failure *failures = with_room(flight->failures, flight->failure_count, &flight->failure_capacity, sizeof added);
+    failure *failures = lw_with_room(flight->failures, flight->failure_count, &flight->failure_capacity, sizeof added);
     if (!failures) { /* no failure may be forgotten */
         lose(device, "no memory was left to note a failure");
         return;
@@ -157,7 +147,7 @@ static int launch_work(lw_device *device, const work *work, lw_storage *const *s
             next.reads[reads++] = storages[i]->written;
         }
     }
-    launch *launches = with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
+    launch *launches = lw_with_room(flight->launches, flight->launch_count, &flight->launch_capacity, sizeof *launches);
     if (!launches) {
         return lw_refuse_memory();
     }

@@ -46,20 +46,6 @@ int lw_resolve_rows(const lw_arguments *arguments, lw_plan *plan) {
     if (plan->steps <= 0) {
         return (int)plan->steps;
     }
-    uint8_t is_row[LW_MAX_NDIM] = {0};
-    is_row[axis] = 1;
-    int order[LW_MAX_NDIM];
-    lw_order_axes(x->ndim, is_row, order);
-    int64_t shape[LW_MAX_NDIM];
-    int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
-    for (int i = 0; i < x->ndim; i++) {
-        shape[i] = x->shape[order[i]];
-        strides[0][i] = x->strides[order[i]];
-        for (int operand = 1; operand < count; operand++) {
-            strides[operand][i] = operands[operand].data && i == x->ndim - 1 ? operands[operand].strides[0] : 0;
-        }
-        strides[count][i] = plan->results[0].strides[order[i]];
-    }
-    lw_collapse(&plan->layout, x->ndim, 1, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+    lw_plan_rows(plan, axis);
     return 0;
 }

@@ -7,7 +7,7 @@
 /* Resolves sort or argsort along an axis. Keeps the first `count` results along it, or all if `count` is negative. */
 static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
     const lw_operand *x = &plan->operands[0];
-    int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
+    int64_t shape[LW_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
@@ -15,13 +15,7 @@ static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
         lw_set_result(plan, x->ndim, shape) < 0) {
         return -1;
     }
-    for (int i = 0; i < x->ndim; i++) { /* put the axis last */
-        int source = i == x->ndim - 1 ? axis : i + (i >= axis);
-        moved[i] = x->shape[source];
-        strides[0][i] = x->strides[source];
-        strides[1][i] = plan->results[0].strides[source];
-    }
-    lw_collapse(&plan->layout, x->ndim, 1, moved, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
+    lw_plan_rows(plan, axis);
     plan->parameters[0].i = shape[axis];
     plan->parameters[1].i = descending;
     plan->steps = x->size;

@@ -199,6 +199,22 @@ void lw_plan_elements(lw_plan *plan) {
     lw_collapse(layout, result->ndim, 0, result->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
+void lw_plan_rows(lw_plan *plan, int axis) {
+    const lw_operand *operands = plan->operands, *x = &operands[0];
+    int count = plan->operation->input_count, last = x->ndim - 1;
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    for (int i = 0; i <= last; i++) {
+        int source = i == last ? axis : i + (i >= axis);
+        shape[i] = x->shape[source];
+        strides[0][i] = x->strides[source];
+        for (int operand = 1; operand < count; operand++) {
+            strides[operand][i] = operands[operand].data && i == last ? operands[operand].strides[0] : 0;
+        }
+        strides[count][i] = plan->results[0].strides[source];
+    }
+    lw_collapse(&plan->layout, x->ndim, 1, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+}
+
 int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
         lw_raise(LW_SHAPE_ERROR,

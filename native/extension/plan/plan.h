@@ -85,6 +85,9 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
 int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape);
 /* Fills the layout of a kernel that computes each element of the result from one of each operand. Sets the steps. */
 void lw_plan_elements(lw_plan *plan);
+/* Fills the layout of a kernel that works on the rows of the first operand along an axis, which comes last. The other
+ * operands, if present, have one element for each of a row. */
+void lw_plan_rows(lw_plan *plan, int axis);
 
 /* Returns the bytes that the kernel reads and writes. It reads an element of an operand at most once a step. */
 int64_t lw_moved_bytes(const lw_plan *plan);

@@ -25,7 +25,7 @@ typedef struct dl_tensor {
 typedef struct managed {
     dl_tensor tensor;
     void *manager;
-    void (*deleter)(struct managed *);
+    void (*deleter)(void *self);
 } managed;
 
 typedef struct versioned {
@@ -33,7 +33,7 @@ typedef struct versioned {
         uint32_t major, minor;
     } version;
     void *manager;
-    void (*deleter)(struct versioned *);
+    void (*deleter)(void *self);
     uint64_t flags;
     dl_tensor tensor;
 } versioned;
@@ -69,17 +69,25 @@ static void release_lent(exported_tensor *exported_tensor) {
     free(exported_tensor);
 }
 
-static void delete_unversioned(managed *managed) { release_lent(managed->manager); }
-static void delete_versioned(versioned *versioned) { release_lent(versioned->manager); }
+static void delete_unversioned(void *self) { release_lent(((managed *)self)->manager); }
+static void delete_versioned(void *self) { release_lent(((versioned *)self)->manager); }
+
+static const char *const names[] = {"dltensor", "dltensor_versioned"}; /* of capsules that no consumer has used */
+
+/* Has a library delete what a capsule of it contained. */
+static void delete_managed(void *contents, int is_versioned) {
+    void (*deleter)(void *) = is_versioned ? ((versioned *)contents)->deleter : ((managed *)contents)->deleter;
+    if (deleter) {
+        deleter(contents);
+    }
+}
 
 /* Runs when a capsule is deleted. A capsule that no consumer has used still owns its exported_tensor. */
 static void destroy_capsule(PyObject *capsule) {
-    if (PyCapsule_IsValid(capsule, "dltensor")) {
-        managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        managed->deleter(managed);
-    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        versioned *versioned = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-        versioned->deleter(versioned);
+    for (int is_versioned = 0; is_versioned < 2; is_versioned++) {
+        if (PyCapsule_IsValid(capsule, names[is_versioned])) {
+            delete_managed(PyCapsule_GetPointer(capsule, names[is_versioned]), is_versioned);
+        }
     }
 }
 
@@ -112,8 +120,7 @@ static PyObject *make_capsule(lw_tensor *tensor, int wants_version, int is_copy)
         exported_tensor->as.unversioned.manager = exported_tensor;
         exported_tensor->as.unversioned.deleter = delete_unversioned;
     }
-    PyObject *capsule =
-        PyCapsule_New(exported_tensor, wants_version ? "dltensor_versioned" : "dltensor", destroy_capsule);
+    PyObject *capsule = PyCapsule_New(exported_tensor, names[wants_version], destroy_capsule);
     if (!capsule) {
         free(exported_tensor);
         return NULL;
@@ -205,19 +212,8 @@ PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
     return pair;
 }
 
-static void release_unversioned(lw_storage *storage) {
-    managed *managed = storage->owner;
-    if (managed->deleter) {
-        managed->deleter(managed);
-    }
-}
-
-static void release_versioned(lw_storage *storage) {
-    versioned *versioned = storage->owner;
-    if (versioned->deleter) {
-        versioned->deleter(versioned);
-    }
-}
+static void release_unversioned(lw_storage *storage) { delete_managed(storage->owner, 0); }
+static void release_versioned(lw_storage *storage) { delete_managed(storage->owner, 1); }
 
 static int dtype_of(const dl_tensor *view) {
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
@@ -282,11 +278,11 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
 }
 
 static PyObject *import_capsule(PyObject *module, PyObject *capsule) {
-    int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
-    if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
+    int is_versioned = PyCapsule_IsValid(capsule, names[1]);
+    if (!is_versioned && !PyCapsule_IsValid(capsule, names[0])) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected an unused DLPack capsule, got %S", lw_describe(capsule));
     }
-    void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
+    void *owner = PyCapsule_GetPointer(capsule, names[is_versioned]);
     const versioned *newer = owner;
     if (is_versioned && newer->version.major != 1) {
         return PyErr_Format(PyExc_BufferError, "from_dlpack: expected a capsule of DLPack version 1, got version %u.%u",

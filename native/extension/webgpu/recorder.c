@@ -5,6 +5,7 @@
  * they were recorded. */
 #include "webgpu/recorder.h"
 #include "device/devices.h"
+#include "memory/memory.h"
 #include "plan/cost.h"
 #include "python/errors.h"
 #include "python/python.h"
@@ -249,14 +250,11 @@ lw_status lw_recorder_allocate(lw_device *device, size_t bytes, char **data) {
 }
 
 void lw_destroy_later(lw_recorder *recorder, uint32_t number) {
-    if (recorder->released_count == recorder->released_capacity) {
-        size_t capacity = recorder->released_capacity ? 2 * recorder->released_capacity : 64;
-        uint32_t *moved = realloc(recorder->released, capacity * sizeof *moved);
-        recorder->released = moved ? moved : recorder->released;
-        recorder->released_capacity = moved ? capacity : recorder->released_capacity;
-    }
-    if (recorder->released_count < recorder->released_capacity) { /* or else it is lost, but nothing else is */
-        recorder->released[recorder->released_count++] = number;
+    uint32_t *released =
+        lw_with_room(recorder->released, recorder->released_count, &recorder->released_capacity, sizeof number);
+    if (released) { /* or else it is lost, but nothing else is */
+        recorder->released = released;
+        released[recorder->released_count++] = number;
     }
 }
 
