@@ -159,7 +159,6 @@ static lw_status gather_each(lw_context *context, lw_kernel *kernel, const lw_pl
 
 static void run(loopback *device, const record *record) {
     const lw_plan *plan = &record->plan;
-    int committed, backend = lw_host_backend(&committed);
     const void *inputs[LW_MAX_INPUTS];
     void *outputs[LW_MAX_RESULTS];
     for (int i = 0; i < plan->operation->input_count; i++) {
@@ -170,7 +169,7 @@ static void run(loopback *device, const record *record) {
         outputs[i] = real(device, record->outputs[i]);
     }
     lw_context context = {.allocate = allocate_scratch, .release = release_scratch};
-    lw_kernel *kernel = ((lw_kernel *const *)&lw_libraries[backend]->kernels)[plan->kernel];
+    lw_kernel *kernel = ((lw_kernel *const *)&lw_libraries[lw_host_placement().backend]->kernels)[plan->kernel];
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status = kernel(&context, &plan->layout, inputs, outputs, plan->parameters);
     if (status == LW_BAD_INDEX) {

@@ -137,16 +137,9 @@ static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement pl
     return copied;
 }
 
-lw_placement lw_host_placement(void) {
-    lw_placement host;
-    host.backend = lw_host_backend(&host.committed);
-    return host;
-}
-
 /* Copies the elements of a contiguous operand from a device to the host, or the other way. */
 static lw_tensor *transfer(const lw_operand *source, lw_placement placement) {
-    lw_tensor *moved =
-        lw_tensor_new(source->dtype, source->ndim, source->shape, placement.backend, placement.committed);
+    lw_tensor *moved = lw_tensor_new(source->dtype, source->ndim, source->shape, placement);
     if (!moved || moved->size == 0) {
         return moved;
     }
@@ -246,14 +239,13 @@ static int copy_to_result_placement(const lw_plan *plan, PyObject *out, lw_tenso
 
 static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
     int64_t bytes = result->size * lw_item_size(plan->dtype);
-    int backend = plan->placement.backend, committed = plan->placement.committed;
     if (!plan->is_chained) {
-        return lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes, backend,
-                                       committed);
+        return lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes,
+                                       plan->placement);
     }
-    lw_storage *storage = lw_storage_defer(bytes, lw_devices[backend]);
+    lw_storage *storage = lw_storage_defer(bytes, lw_devices[plan->placement.backend]);
     lw_tensor *tensor = storage ? lw_tensor_from_storage(storage, storage->data, plan->dtype, result->ndim,
-                                                         result->shape, result->strides, backend, committed)
+                                                         result->shape, result->strides, plan->placement)
                                 : NULL;
     if (tensor) {
         storage->owner = tensor;

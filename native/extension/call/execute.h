@@ -20,8 +20,6 @@ lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype);
 /* Does the same at `placement`. */
 lw_tensor *lw_copy_to(const lw_operand *operand, int dtype, lw_placement placement);
 lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_placement placement);
-/* Returns where the CPU computes: on the current backend, unless that is a GPU. */
-lw_placement lw_host_placement(void);
 /* Returns a row-major tensor of the same elements on the host: a new reference to the tensor itself if it is one. Waits
  * until they are computed. */
 lw_tensor *lw_to_host(lw_tensor *tensor);

@@ -242,7 +242,8 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     for (int64_t i = 0; host && i < host->size; i++) {
         count += host->data[i] != 0;
     }
-    lw_tensor *result = host ? lw_tensor_new(LW_INT32, 1, &count, host->backend, mask->committed) : NULL;
+    lw_tensor *result =
+        host ? lw_tensor_new(LW_INT32, 1, &count, (lw_placement){host->backend, mask->committed}) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
     for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
         positions[next] = (int32_t)i;

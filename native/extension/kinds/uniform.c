@@ -29,8 +29,7 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
  * plan. */
 static PyObject *compute_uniform(const lw_operation *operation, PyObject *const *inputs, lw_placement placement) {
     lw_tensor *first = (lw_tensor *)inputs[0];
-    lw_tensor *out = lw_tensor_new(operation->results[first->dtype], first->ndim, first->shape, placement.backend,
-                                   placement.committed);
+    lw_tensor *out = lw_tensor_new(operation->results[first->dtype], first->ndim, first->shape, placement);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -57,8 +56,7 @@ static PyObject *compute_uniform(const lw_operation *operation, PyObject *const 
 
 int lw_call_uniform(const lw_arguments *arguments, PyObject **result) {
     const lw_operation *operation = arguments->operation;
-    lw_placement placement;
-    placement.backend = lw_current_backend(&placement.committed);
+    lw_placement placement = lw_current_placement();
     if (arguments->out || operation->parameter_count > 0 || !lw_is_host(placement.backend) ||
         !is_uniform(operation, arguments->inputs, &placement) ||
         operation->kernels[0][((lw_tensor *)arguments->inputs[0])->dtype] < 0) {

@@ -21,9 +21,9 @@ lw_placement lw_resolve_placement(const lw_operand *operands, int count) {
             chosen = tensor->backend > chosen ? tensor->backend : chosen;
         }
     }
-    int committed = 1, backend = chosen >= 0 ? chosen : lw_current_backend(&committed);
-    backend = !committed && gpu >= 0 ? gpu : backend;
-    return (lw_placement){lw_require_open(backend) < 0 ? -1 : backend, committed};
+    lw_placement placement = chosen >= 0 ? (lw_placement){chosen, 1} : lw_current_placement();
+    int backend = !placement.committed && gpu >= 0 ? gpu : placement.backend;
+    return (lw_placement){lw_require_open(backend) < 0 ? -1 : backend, placement.committed};
 }
 
 /* Lets lw_execute() copy arrays that are not on the device of the plan. */
@@ -88,7 +88,7 @@ int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
     if (lw_has_kernel(plan)) {
         return 0;
     }
-    plan->placement.backend = lw_host_backend(&plan->placement.committed);
+    plan->placement = lw_host_placement();
     return move_operands(plan);
 }
 

@@ -7,13 +7,6 @@
 
 enum { LW_MAX_RESULTS = 2 };
 
-/* The backend that runs a call, and whether the user chose it (`committed`), by placing an operand or by
- * use_backend(). */
-typedef struct lw_placement {
-    int backend;
-    int committed;
-} lw_placement;
-
 /* The shape of a result, and its strides in bytes. */
 typedef struct lw_result {
     int64_t size;

@@ -45,26 +45,24 @@ int lw_find_backend(const char *name) {
 }
 
 /* Not inlined: the address of thread-local memory would be looked up even where nobody needs it. */
-static __attribute__((noinline)) int backend_of_thread(int *committed) {
+static __attribute__((noinline)) lw_placement placement_of_thread(void) {
     int backend = chosen.depth ? chosen.backends[chosen.depth - 1] : AUTO;
-    *committed = backend != AUTO;
-    return backend == AUTO ? default_backend : backend;
+    return (lw_placement){backend == AUTO ? default_backend : backend, backend != AUTO};
 }
 
-int lw_current_backend(int *committed) {
-    *committed = 0;
-    return threads_with_choice ? backend_of_thread(committed) : default_backend;
+lw_placement lw_current_placement(void) {
+    return threads_with_choice ? placement_of_thread() : (lw_placement){default_backend, 0};
 }
 
-int lw_host_backend(int *committed) {
-    int backend = lw_current_backend(committed);
-    if (lw_is_host(backend)) {
-        return backend;
+lw_placement lw_host_placement(void) {
+    lw_placement placement = lw_current_placement();
+    if (!lw_is_host(placement.backend)) {
+        placement = (lw_placement){LW_BACKEND_AVX512, 0};
+        while (placement.backend < LW_BACKEND_SCALAR && !lw_libraries[placement.backend]) {
+            placement.backend++;
+        }
     }
-    *committed = 0;
-    for (backend = LW_BACKEND_AVX512; backend < LW_BACKEND_SCALAR && !lw_libraries[backend]; backend++) {
-    }
-    return backend;
+    return placement;
 }
 
 int lw_require_open(int backend) {
@@ -186,8 +184,7 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
 
 /* Returns the backend on which this thread's calls run on the CPU. */
 static PyObject *host_backend_name(PyObject *module, PyObject *unused) {
-    int committed;
-    return PyUnicode_FromString(names[lw_host_backend(&committed)]);
+    return PyUnicode_FromString(names[lw_host_placement().backend]);
 }
 
 /* Enters a use_backend() block. None is use_backend(AUTO): calls run as outside such blocks. */

@@ -31,12 +31,17 @@ LW_HIDDEN lw_device *lw_devices[LW_BACKEND_COUNT];          /* NULL for the CPU'
 LW_HIDDEN int lw_has_devices;                               /* whether one of them is not NULL */
 const char *lw_backend_name(int backend);
 int lw_find_backend(const char *name); /* -1 if no backend has this name */
-/* Returns the backend for a call if the user has not placed any of its operands on a backend: that of the innermost
- * use_backend() block in this thread, or the default outside such blocks. Sets `committed` to whether use_backend()
- * chose the backend. */
-int lw_current_backend(int *committed);
-/* Returns the current backend if it runs on the CPU, else the best CPU backend that is open. */
-int lw_host_backend(int *committed);
+/* The backend that runs a call, and whether the user chose it (`committed`), by placing an operand or by
+ * use_backend(). */
+typedef struct lw_placement {
+    int backend;
+    int committed;
+} lw_placement;
+/* Returns the placement of a call if the user has not placed any of its operands on a backend: that of the innermost
+ * use_backend() block in this thread, or the default outside such blocks. */
+lw_placement lw_current_placement(void);
+/* Returns the current placement if it is on the CPU, else that of the best CPU backend that is open. */
+lw_placement lw_host_placement(void);
 LW_HIDDEN int lw_strict_backends; /* if set, operands placed on different backends are an error */
 /* Parses the name of a backend. The library of a CPU backend must be open already. Returns -1 with an error set on
  * failure. */

@@ -154,8 +154,7 @@ static int read_geometry(const Py_buffer *view, lw_operand *operand) {
 
 /* Returns a new int32 or float32 tensor with the elements of a uint8 buffer. */
 static lw_tensor *convert_uint8(const lw_operand *buffer, int dtype) {
-    int committed, backend = lw_host_backend(&committed);
-    lw_tensor *result = lw_tensor_new(dtype, buffer->ndim, buffer->shape, backend, committed);
+    lw_tensor *result = lw_tensor_new(dtype, buffer->ndim, buffer->shape, lw_host_placement());
     if (!result || result->size == 0) {
         return result;
     }

@@ -71,10 +71,9 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     }
     lw_placement placement = operands && ndim >= 0 ? lw_resolve_placement(operands, tensors) : (lw_placement){-1, 0};
     free(operands);
-    return !operands ? PyErr_NoMemory()
-           : placement.backend < 0
-               ? NULL
-               : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement.backend, placement.committed);
+    return !operands               ? PyErr_NoMemory()
+           : placement.backend < 0 ? NULL
+                                   : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement);
 }
 
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that

@@ -272,9 +272,8 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     for (int i = 0; view->strides && i < view->ndim; i++) {
         strides[i] = view->strides[i] * lw_item_size(dtype);
     }
-    int committed, backend = lw_host_backend(&committed);
     return lw_tensor_from_storage(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape,
-                                  strides, backend, committed);
+                                  strides, lw_host_placement());
 }
 
 static PyObject *import_capsule(PyObject *module, PyObject *capsule) {

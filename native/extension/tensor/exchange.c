@@ -43,9 +43,8 @@ static lw_tensor *tensor_from_buffer(PyObject *object, int dtype) {
         free(view);
         return NULL;
     }
-    int committed, backend = lw_host_backend(&committed);
     return lw_tensor_from_storage(storage, view->buf, operand.dtype, operand.ndim, operand.local_shape,
-                                  operand.local_strides, backend, committed);
+                                  operand.local_strides, lw_host_placement());
 }
 
 /* Returns whether an object is a number, a list or a tuple. The items of a list or tuple are checked later. */
@@ -62,8 +61,7 @@ static lw_tensor *read_object(PyObject *object, int dtype, int stays) {
     lw_tensor *read = holds_numbers(object)          ? lw_tensor_from_numbers(object, dtype)
                       : PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype)
                                                      : NULL;
-    lw_placement placement;
-    placement.backend = lw_current_backend(&placement.committed);
+    lw_placement placement = lw_current_placement();
     if (!read || stays || !lw_devices[placement.backend]) {
         return read;
     }
@@ -114,12 +112,11 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred() ? NULL : lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (bytes, dtype, shape)");
     }
-    int committed, backend = lw_host_backend(&committed);
     int valid = 1;
     for (int i = 0; i < ndim; i++) {
         valid &= shape[i] >= 0;
     }
-    lw_tensor *tensor = valid ? lw_tensor_new(dtype, ndim, shape, backend, committed) : NULL;
+    lw_tensor *tensor = valid ? lw_tensor_new(dtype, ndim, shape, lw_host_placement()) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
         lw_raise(LW_ARGUMENT_ERROR,
                  "expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and %zd bytes",

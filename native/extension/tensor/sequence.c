@@ -102,8 +102,7 @@ lw_tensor *lw_tensor_from_numbers(PyObject *numbers, int dtype) {
                 : reader.needs_int64                                           ? LW_INT64
                                                                                : LW_INT32;
     }
-    int committed, backend = lw_host_backend(&committed);
-    lw_tensor *tensor = lw_tensor_new(dtype, ndim, shape, backend, committed);
+    lw_tensor *tensor = lw_tensor_new(dtype, ndim, shape, lw_host_placement());
     if (tensor) {
         reader.dtype = dtype;
         reader.next = tensor->data;

@@ -25,15 +25,15 @@ __attribute__((noinline)) void lw_refuse_size(int dtype, int ndim, const int64_t
              lw_dtype_name(dtype), lw_shape_text(ndim, shape));
 }
 
-lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed) {
+lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, lw_placement placement) {
     int64_t strides[LW_MAX_NDIM];
     int64_t bytes = lw_checked_row_major(dtype, ndim, shape, strides);
-    return bytes < 0 ? NULL : lw_tensor_new_row_major(dtype, ndim, shape, strides, bytes, backend, committed);
+    return bytes < 0 ? NULL : lw_tensor_new_row_major(dtype, ndim, shape, strides, bytes, placement);
 }
 
 lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, const int64_t *strides, int64_t bytes,
-                                   int backend, int committed) {
-    lw_storage *storage = lw_storage_new(bytes, lw_devices[backend]);
+                                   lw_placement placement) {
+    lw_storage *storage = lw_storage_new(bytes, lw_devices[placement.backend]);
     if (!storage) {
         return NULL;
     }
@@ -47,8 +47,8 @@ lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, co
     tensor->size = lw_items(dtype, bytes);
     tensor->dtype = (int8_t)dtype;
     tensor->ndim = (int8_t)ndim;
-    tensor->backend = (int8_t)backend;
-    tensor->committed = (uint8_t)committed;
+    tensor->backend = (int8_t)placement.backend;
+    tensor->committed = (uint8_t)placement.committed;
     tensor->contiguous = 1;
     tensor->read_only = 0;
     for (int i = 0; i < ndim; i++) {
@@ -59,7 +59,7 @@ lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, co
 }
 
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
-                                  const int64_t *strides, int backend, int committed) {
+                                  const int64_t *strides, lw_placement placement) {
     lw_tensor *tensor = allocate_tensor();
     if (!tensor) {
         lw_storage_release(storage);
@@ -69,8 +69,8 @@ lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, in
     tensor->data = data;
     tensor->dtype = (int8_t)dtype;
     tensor->ndim = (int8_t)ndim;
-    tensor->backend = (int8_t)backend;
-    tensor->committed = (uint8_t)committed;
+    tensor->backend = (int8_t)placement.backend;
+    tensor->committed = (uint8_t)placement.committed;
     tensor->read_only = (uint8_t)storage->read_only;
     tensor->size = 1;
     for (int i = 0; i < ndim; i++) {
@@ -89,8 +89,8 @@ lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *
     }
     data = base->data + offset; /* the base may just have got its memory */
     base->storage->references++;
-    lw_tensor *view =
-        lw_tensor_from_storage(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);
+    lw_placement placement = {base->backend, base->committed};
+    lw_tensor *view = lw_tensor_from_storage(base->storage, data, base->dtype, ndim, shape, strides, placement);
     if (view) {
         view->read_only = base->read_only;
     }

@@ -35,15 +35,15 @@ const char *lw_dtype_name(int dtype);
 
 /* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
  * with an error set. */
-lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, int backend, int committed);
+lw_tensor *lw_tensor_new(int dtype, int ndim, const int64_t *shape, lw_placement placement);
 /* Does the same for a shape whose strides and size in bytes lw_row_major() has computed. */
 lw_tensor *lw_tensor_new_row_major(int dtype, int ndim, const int64_t *shape, const int64_t *strides, int64_t bytes,
-                                   int backend, int committed);
+                                   lw_placement placement);
 /* Returns a tensor that shares the storage of `base`, and adds a reference to that storage. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* Returns a tensor on `storage`. Takes over the caller's reference to the storage, even on failure. */
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
-                                  const int64_t *strides, int backend, int committed);
+                                  const int64_t *strides, lw_placement placement);
 
 /* Returns 1, with ReadOnlyError set, if the tensor is read-only. */
 int lw_refuse_writing(const lw_tensor *tensor);
