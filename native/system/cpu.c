@@ -56,19 +56,13 @@ uint64_t lw_cpu_features(void) {
         return features;
     }
     features |= LW_CPU_AVX;
-    if (has(basic.c, bit_FMA)) {
-        features |= LW_CPU_FMA;
-    }
-    if (has(basic.c, bit_F16C)) {
-        features |= LW_CPU_F16C;
-    }
+    features |= has(basic.c, bit_FMA) ? LW_CPU_FMA : 0;
+    features |= has(basic.c, bit_F16C) ? LW_CPU_F16C : 0;
     if (highest < 7) {
         return features;
     }
     leaf extended = cpuid(7);
-    if (has(extended.b, bit_AVX2)) {
-        features |= LW_CPU_AVX2;
-    }
+    features |= has(extended.b, bit_AVX2) ? LW_CPU_AVX2 : 0;
     if (has(state, XCR0_AVX512) && has(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)) {
         features |= LW_CPU_AVX512;
     }
