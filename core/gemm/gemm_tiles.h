@@ -66,9 +66,10 @@ enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 4, GEMM_COPY_UNROLL = 1 };
 enum { GEMM_PREFETCH_STEPS = 0, GEMM_UNROLL = 1, GEMM_COPY_UNROLL = 1 };
 #endif
 
-/* COPIES_B is whether there is a function that copies panels of B, KNOWS_CACHES whether the host may report the sizes of
- * caches: pages download the code for WebAssembly, and nothing tells them. If a panel of A in place stays in L1, packing A does not pay if C has at most NARROW_N columns, or if it has at most
- * NARROW_ONE_TASK_N and the product is one task, or at most NARROW_LONG_N on one thread, if panels of B are long. */
+/* COPIES_B is whether there is a function that copies panels of B, which pages would have to download. KNOWS_CACHES is
+ * whether the host may report the sizes of caches; nothing tells a page. If a panel of A in place stays in L1, packing
+ * A does not pay if C has at most NARROW_N columns, or if it has at most NARROW_ONE_TASK_N and the product is one
+ * task, or at most NARROW_LONG_N on one thread, if panels of B are long. */
 #if defined __wasm__
 enum { GEMM_COPIES_B = 0, GEMM_KNOWS_CACHES = 0, GEMM_NARROW_ONE_TASK_N = 160, GEMM_NARROW_LONG_N = 160 };
 #else

@@ -1,6 +1,6 @@
-/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. Those that most sets lack are
- * defined here, unless the header of the set defines SIMD_OWN_... or SIMD_SCALE. The others have names portable_<name>:
- * the header calls them. */
+/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. Those that most sets lack
+ * are defined here, unless the header of the set defines SIMD_OWN_... or SIMD_SCALE. The others have names
+ * portable_<name>: the header calls them. */
 #pragma once
 
 #include "simd/lanes.h"

@@ -15,8 +15,8 @@ void lw_block_free(void *block, size_t bytes);
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
-/* Makes room for one more item in an array from malloc(), of which `count` items are in use. Returns the items, or NULL,
- * which leaves them as they are, if memory runs out. */
+/* Makes room for one more item in an array from malloc(), of which `count` items are in use. Returns the items. If
+ * memory runs out, returns NULL and leaves them as they are. */
 void *lw_with_room(void *items, size_t count, size_t *capacity, size_t item_bytes);
 
 void lw_scratch_trim(void); /* frees all cached scratch memory */
