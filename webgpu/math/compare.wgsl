@@ -59,29 +59,11 @@ fn lw_is_equal_float16(x1: u32, x2: u32) -> bool {
     return !lw_is_nan_float16(x1) & !lw_is_nan_float16(x2) & (lw_order_float16(x1) == lw_order_float16(x2));
 }
 
-fn lw_is_less_bool(x1: bool, x2: bool) -> bool {
-    return !x1 & x2;
-}
-
-fn lw_is_equal_bool(x1: bool, x2: bool) -> bool {
-    return x1 == x2;
-}
-
-fn lw_is_less_int32(x1: i32, x2: i32) -> bool {
-    return x1 < x2;
-}
-
-fn lw_is_equal_int32(x1: i32, x2: i32) -> bool {
-    return x1 == x2;
-}
-
-fn lw_is_less_int64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
-    return lw_is_less_wide(x1, x2);
-}
-
-fn lw_is_equal_int64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
-    return all(x1 == x2);
-}
+template binary(bool) -> bool: operation = is_less; result = !x1 & x2;
+template binary(int32) -> bool: operation = is_less; result = x1 < x2;
+template binary(int64) -> bool: operation = is_less; result = lw_is_less_wide(x1, x2);
+template binary(bool int32) -> bool: operation = is_equal; result = x1 == x2;
+template binary(int64) -> bool: operation = is_equal; result = all(x1 == x2);
 
 fn lw_is_less_float32(x1: f32, x2: f32) -> bool {
     return !lw_is_nan(x1) & !lw_is_nan(x2) & (lw_order(x1) < lw_order(x2));

@@ -1,7 +1,2 @@
-fn lw_abs_float32(x: f32) -> f32 {
-    return lw_magnitude(x);
-}
-
-fn lw_abs_int32(x: i32) -> i32 {
-    return abs(x);
-}
+template expression(float32): result = lw_magnitude(x);
+template expression(int32): result = abs(x);

@@ -1,7 +1,1 @@
-fn lw_add_float32(x1: f32, x2: f32) -> f32 {
-    return x1 + x2;
-}
-
-fn lw_add_int32(x1: i32, x2: i32) -> i32 {
-    return x1 + x2;
-}
+template binary(float32 int32): result = x1 + x2;

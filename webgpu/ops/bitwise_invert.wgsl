@@ -1,7 +1,2 @@
-fn lw_bitwise_invert_bool(x: bool) -> bool {
-    return !x;
-}
-
-fn lw_bitwise_invert_int32(x: i32) -> i32 {
-    return ~x;
-}
+template expression(bool): result = !x;
+template expression(int32): result = ~x;

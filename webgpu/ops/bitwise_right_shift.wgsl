@@ -1,3 +1,1 @@
-fn lw_bitwise_right_shift_int32(x1: i32, x2: i32) -> i32 {
-    return x1 >> min(bitcast<u32>(x2), 31u);
-}
+template binary(int32): result = x1 >> min(bitcast<u32>(x2), 31u);

@@ -1,7 +1,2 @@
-fn lw_bitwise_xor_bool(x1: bool, x2: bool) -> bool {
-    return x1 != x2;
-}
-
-fn lw_bitwise_xor_int32(x1: i32, x2: i32) -> i32 {
-    return x1 ^ x2;
-}
+template binary(bool): result = x1 != x2;
+template binary(int32): result = x1 ^ x2;

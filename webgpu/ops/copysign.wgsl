@@ -1,3 +1,1 @@
-fn lw_copysign_float32(x1: f32, x2: f32) -> f32 {
-    return lw_copysign(x1, x2);
-}
+template binary(float32): result = lw_copysign(x1, x2);

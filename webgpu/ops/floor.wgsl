@@ -16,6 +16,4 @@ fn lw_floor_float32(x: f32) -> f32 {
     return bitcast<f32>(select(bits, bits + fraction, negative) & ~fraction);
 }
 
-fn lw_floor_int32(x: i32) -> i32 {
-    return x;
-}
+template expression(int32): result = x;

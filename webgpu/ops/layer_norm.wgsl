@@ -1,15 +1,7 @@
 // The summary of a row is its moments (math/moments.wgsl).
-fn lw_layer_norm_float32_identity() -> LwMoments {
-    return LwMoments(0.0, 0.0, 0.0, 0.0);
-}
-
-fn lw_layer_norm_float32_map(x: f32) -> LwMoments {
-    return lw_moments_of(x);
-}
-
-fn lw_layer_norm_float32_combine(a: LwMoments, b: LwMoments) -> LwMoments {
-    return lw_moments_join(a, b);
-}
+template summary(float32):
+    accumulator = LwMoments; identity = LwMoments(0.0, 0.0, 0.0, 0.0);
+    map = lw_moments_of(x); combine = lw_moments_join(a, b);
 
 // The power of two that brings the squares of x into the range of float32; 1 if they are in range.
 fn lw_layer_norm_float32_scale(moments: LwMoments, eps: f32) -> f32 {

@@ -1,15 +1,6 @@
 // Rows are summarized as in softmax.
-fn lw_log_softmax_float32_identity() -> f32 {
-    return lw_softmax_float32_identity();
-}
-
-fn lw_log_softmax_float32_map(x: f32) -> f32 {
-    return x;
-}
-
-fn lw_log_softmax_float32_combine(a: f32, b: f32) -> f32 {
-    return lw_maximum_float32(a, b);
-}
+template summary(float32):
+    identity = lw_softmax_float32_identity(); map = x; combine = lw_maximum_float32(a, b);
 
 fn lw_log_softmax_float32_term(x: f32, largest: f32) -> f32 {
     return lw_softmax_float32_term(x, largest);

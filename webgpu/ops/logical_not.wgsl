@@ -1,11 +1,3 @@
-fn lw_logical_not_bool(x: bool) -> bool {
-    return !x;
-}
-
-fn lw_logical_not_int32(x: i32) -> bool {
-    return x == 0;
-}
-
-fn lw_logical_not_float32(x: f32) -> bool {
-    return lw_is_zero(x);
-}
+template expression(bool): result = !x;
+template expression(int32) -> bool: result = x == 0;
+template expression(float32) -> bool: result = lw_is_zero(x);

@@ -9,6 +9,4 @@ fn lw_maximum_float32(x1: f32, x2: f32) -> f32 {
     return x1;
 }
 
-fn lw_maximum_int32(x1: i32, x2: i32) -> i32 {
-    return max(x1, x2);
-}
+template binary(int32): result = max(x1, x2);

@@ -9,6 +9,4 @@ fn lw_minimum_float32(x1: f32, x2: f32) -> f32 {
     return x1;
 }
 
-fn lw_minimum_int32(x1: i32, x2: i32) -> i32 {
-    return min(x1, x2);
-}
+template binary(int32): result = min(x1, x2);

@@ -1,15 +1,7 @@
 // The summary of a row is its smallest and its largest element, NaN if there is NaN.
-fn lw_minmax_float32_identity() -> vec2<f32> {
-    return vec2<f32>(lw_infinity(), lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS));
-}
-
-fn lw_minmax_float32_map(x: f32) -> vec2<f32> {
-    return vec2<f32>(x, x);
-}
-
-fn lw_minmax_float32_combine(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
-    return vec2<f32>(lw_minimum_float32(a.x, b.x), lw_maximum_float32(a.y, b.y));
-}
+template summary(float32):
+    accumulator = vec2<f32>; identity = vec2<f32>(lw_infinity(), lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS));
+    map = vec2<f32>(x, x); combine = vec2<f32>(lw_minimum_float32(a.x, b.x), lw_maximum_float32(a.y, b.y));
 
 // The scale, which is 1, or 1/2 if max - min would overflow; then min and max - min, both scaled.
 fn lw_minmax_float32_numbers(extremes: vec2<f32>, count: u32) -> vec3<f32> {

@@ -1,3 +1,1 @@
-fn lw_reciprocal_float32(x: f32) -> f32 {
-    return lw_divide_float32(1.0, x);
-}
+template expression(float32): result = lw_divide_float32(1.0, x);

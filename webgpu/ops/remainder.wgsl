@@ -27,6 +27,4 @@ fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     return lw_copysign(remainder, x2);
 }
 
-fn lw_remainder_int32(x1: i32, x2: i32) -> i32 {
-    return select(x1 - lw_floor_divide_int32(x1, x2) * x2, 0, x2 == 0);
-}
+template binary(int32): result = select(x1 - lw_floor_divide_int32(x1, x2) * x2, 0, x2 == 0);

@@ -1,15 +1,7 @@
 // The summary of a row is its sum of squares, as in norm_l2: large elements do not overflow.
-fn lw_rms_norm_float32_identity() -> LwSquares {
-    return lw_norm_l2_float32_identity();
-}
-
-fn lw_rms_norm_float32_map(x: f32) -> LwSquares {
-    return lw_norm_l2_float32_map(x);
-}
-
-fn lw_rms_norm_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
-    return lw_norm_l2_float32_combine(a, b);
-}
+template summary(float32):
+    accumulator = LwSquares; identity = lw_norm_l2_float32_identity();
+    map = lw_norm_l2_float32_map(x); combine = lw_norm_l2_float32_combine(a, b);
 
 // 1 / sqrt(mean of squares + eps)
 fn lw_rms_norm_float32_numbers(squares: LwSquares, count: u32, eps: f32) -> f32 {

@@ -15,6 +15,4 @@ fn lw_round_float32(x: f32) -> f32 {
     return bitcast<f32>((bits + (fraction >> 1u) + odd) & ~fraction);
 }
 
-fn lw_round_int32(x: i32) -> i32 {
-    return x;
-}
+template expression(int32): result = x;

@@ -5,6 +5,4 @@ fn lw_sign_float32(x: f32) -> f32 {
     return f32(sign(lw_order(x)));
 }
 
-fn lw_sign_int32(x: i32) -> i32 {
-    return sign(x);
-}
+template expression(int32): result = sign(x);

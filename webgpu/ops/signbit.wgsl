@@ -1,3 +1,1 @@
-fn lw_signbit_float32(x: f32) -> bool {
-    return lw_is_negative(x);
-}
+template expression(float32) -> bool: result = lw_is_negative(x);

@@ -1,15 +1,6 @@
 // The summary of a row is its largest element, NaN if there is NaN. The terms are e^(x - max), of which one is 1.
-fn lw_softmax_float32_identity() -> f32 {
-    return lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS);
-}
-
-fn lw_softmax_float32_map(x: f32) -> f32 {
-    return x;
-}
-
-fn lw_softmax_float32_combine(a: f32, b: f32) -> f32 {
-    return lw_maximum_float32(a, b);
-}
+template summary(float32):
+    identity = lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS); map = x; combine = lw_maximum_float32(a, b);
 
 // e^(x - largest) for a finite `largest`; 0 for x = -inf.
 fn lw_softmax_float32_term(x: f32, largest: f32) -> f32 {

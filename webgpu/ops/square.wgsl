@@ -1,7 +1,1 @@
-fn lw_square_float32(x: f32) -> f32 {
-    return x * x;
-}
-
-fn lw_square_int32(x: i32) -> i32 {
-    return x * x;
-}
+template expression(float32 int32): result = x * x;

@@ -10,6 +10,4 @@ fn lw_trunc_float32(x: f32) -> f32 {
     return bitcast<f32>(bits & ~(lw_FRACTION_BITS >> u32(exponent)));
 }
 
-fn lw_trunc_int32(x: i32) -> i32 {
-    return x;
-}
+template expression(int32): result = x;

@@ -1,16 +1,3 @@
 // Selects the bits of one of two elements. Dtypes with elements of the same size share a function.
-fn lw_where_bits8(condition: bool, x1: u32, x2: u32) -> u32 {
-    return select(x2, x1, condition);
-}
-
-fn lw_where_bits16(condition: bool, x1: u32, x2: u32) -> u32 {
-    return select(x2, x1, condition);
-}
-
-fn lw_where_bits32(condition: bool, x1: u32, x2: u32) -> u32 {
-    return select(x2, x1, condition);
-}
-
-fn lw_where_bits64(condition: bool, x1: vec2<u32>, x2: vec2<u32>) -> vec2<u32> {
-    return select(x2, x1, condition);
-}
+template expression(bits8 bits16 bits32 bits64):
+    arguments = condition: bool, x1: $value, x2: $value; result = select(x2, x1, condition);

@@ -72,15 +72,16 @@ class Library:
     """The declarations of webgpu/math, webgpu/ops and two files of webgpu/kinds by name, and those that are added.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
-    a closing brace. `template NAME(DTYPES): key = expression; ...` stands for the declarations of
-    webgpu/functions/NAME.wgsl, once for each dtype, in which each $key is replaced.
+    a closing brace. `template NAME(DTYPES) -> RESULT: key = expression; ...` stands for the declarations of
+    webgpu/functions/NAME.wgsl, once for each dtype, in which each $key is replaced. `-> RESULT` is there if the result
+    has another dtype.
     """
 
     declaration = re.compile(
         r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
     )
     name = re.compile(r"\b(?:lw_\w+|Lw\w+)\b")
-    template = re.compile(r"^template (\w+)\(([\w ]+)\):((?:\s+\w+ = [^;]+;)+)$", re.M)
+    template = re.compile(r"^template (\w+)\(([\w ]+)\)(?: -> (\w+))?:((?:\s+\w+ = [^;]+;)+)$", re.M)
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,10 +91,10 @@ class Library:
         for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), *shared]):
             text = path.read_text()
             self.add(text, path)
-            for name, dtypes, keys in self.template.findall(text):
+            for name, dtypes, result, keys in self.template.findall(text):
                 for dtype in dtypes.split():
                     try:
-                        filled = self._filled(name, keys, operation=path.stem, dtype=dtype, value=ITEMS[dtype].value)
+                        filled = self._filled(name, path.stem, dtype, result or dtype, keys)
                     except (FileNotFoundError, KeyError) as error:
                         raise ContractError(
                             f"{path}: expected dtypes, a template of webgpu/functions and all its $names, "
@@ -111,11 +112,15 @@ class Library:
             self.texts[match[1]] = match[0]
             self.paths[match[1]] = path
 
-    def _filled(self, name: str, keys: str, **names: str) -> str:
-        """Returns the template's declarations; a template may use each of `keys` and `names`, and a key, `names`."""
+    def _filled(self, name: str, operation: str, dtype: str, result: str, keys: str) -> str:
+        """Returns the declarations of a template, with `keys` and the names that webgpu/README.md lists filled in. The
+        keys' expressions may have these names, too."""
         text = (self.folder / "functions" / f"{name}.wgsl").read_text()
-        values = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
-        return Template(text).substitute(values, **names)
+        value = ITEMS[dtype].value
+        names = {"operation": operation, "dtype": dtype, "value": value, "to": result, "out": ITEMS[result].value}
+        names |= {"arguments": f"x: {value}", "accumulator": value}
+        own = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
+        return Template(text).substitute(names | own)
 
     def require(self, contract: Contract, name: str) -> str:
         """Returns `name` if the operation's file declares it; otherwise raises ContractError."""

@@ -1,4 +1,0 @@
-// `test` is an expression of x1 and x2.
-fn lw_${operation}_${dtype}(x1: $value, x2: $value) -> bool {
-    return $test;
-}
