@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import ContractError, Fields
+from .fields import Fields
 from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Worst
 
 GPU_BACKENDS = ("cuda", "wgpu")
@@ -25,11 +25,8 @@ def tolerance(fields: Fields) -> Tolerance:
             raise each.error(
                 f"expected a GPU backend ({', '.join(GPU_BACKENDS)}), got {name!r}; CPU backends share one tolerance"
             )
-        backends[str(name)] = _bound(each, each.text("why"))
-        each.finish()
-    bound = _bound(section, why="")
-    section.finish()
-    return Tolerance(bound, backends)
+        backends[str(name)] = each.record(Bound, why=each.text("why"))
+    return Tolerance(section.record(Bound, why=""), backends)
 
 
 def measured(fields: Fields) -> Measured | None:
@@ -37,15 +34,13 @@ def measured(fields: Fields) -> Measured | None:
     section = fields.section("measured")
     if section is None:
         return None
-    draws = int(section.number("draws")) if "draws" in section else None
     names = [name for name in ("all", *GROUPS) if name in section]
     worst = {name: _worst(Fields(section.value(name), fields.where, f"measured: {name}")) for name in names}
     if names != ["all"] and ("all" in names or not {"fma", "plain"} <= set(names)):
         raise section.error(
             f"expected either field 'all' or fields 'fma' and 'plain', got {', '.join(names) or 'none'}; {REMEDY}"
         )
-    section.finish()
-    return Measured(draws, worst)
+    return section.record(Measured, worst=worst)
 
 
 def check(contract: Contract) -> None:
@@ -54,38 +49,28 @@ def check(contract: Contract) -> None:
     remedy = f"{REMEDY} {contract.operation}"
     if allowed.is_exact:
         if found:
-            raise _error(contract, "expected no `measured` beside a tolerance of 0, got one; remove it")
+            raise contract.error("expected no `measured` beside a tolerance of 0, got one; remove it")
         return
     if found is None:
-        raise _error(contract, f"expected `measured` beside tolerance, got none; {remedy}")
+        raise contract.error(f"expected `measured` beside tolerance, got none; {remedy}")
     if contract.is_unary != (found.draws is None):
         number = "draws, the number of results compared"
         expected = "no draws, because every float is measured" if contract.is_unary else number
-        raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {remedy}")
+        raise contract.error(f"measured: expected {expected}, got {found.draws or 'none'}; {remedy}")
     if found.draws is not None and found.draws < FEWEST_DRAWS:
-        raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {remedy}")
+        raise contract.error(f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {remedy}")
     for measure in MEASURES:
         limit = getattr(allowed, measure)
         sizes = [getattr(each.bound, measure) for each in found.worst.values()]
         if any((size == 0) != (limit == 0) for size in sizes):
-            raise _error(
-                contract, f"expected {measure} in both tolerance and measured or in neither, got it in one; {remedy}"
+            raise contract.error(
+                f"expected {measure} in both tolerance and measured or in neither, got it in one; {remedy}"
             )
         if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
-            raise _error(
-                contract,
+            raise contract.error(
                 f"expected a tolerance of 1 to {LARGEST_MARGIN} times {max(sizes):g}, the largest {measure} measured, "
                 f"got {limit:g}; change the tolerance or, if the code changed, {remedy}",
             )
-
-
-def _error(contract: Contract, message: str) -> ContractError:
-    return ContractError(f"contracts/{contract.path.name}: {message}")
-
-
-def _bound(fields: Fields, why: str) -> Bound:
-    sizes = {measure: fields.number(measure, default=0.0) for measure in MEASURES}
-    return Bound(**sizes, why=why)
 
 
 def _worst(fields: Fields) -> Worst:
@@ -96,6 +81,5 @@ def _worst(fields: Fields) -> Worst:
     ):
         raise fields.error(f"expected field 'at' to be a number, a list of numbers or a case's name, got {at!r}")
     place: Any = at if isinstance(at, str) else tuple(map(float, numbers))
-    worst = Worst(_bound(fields, why=""), place, fields.mapping("with"))
-    fields.finish()
-    return worst
+    parameters = fields.mapping("with")
+    return Worst(fields.record(Bound, why=""), place, parameters)

@@ -26,18 +26,9 @@ def inputs(fields: Fields, kind: Kind) -> tuple[Input, ...]:
 
 
 def _input(name: str, fields: Fields) -> Input:
-    result = Input(
-        name=name,
-        doc=fields.text("doc"),
-        dtype=fields.choice("dtype", DTYPES) if "dtype" in fields else None,
-        optional=fields.flag("optional", default=False),
-        default=fields.choice("default", ("lowest", "highest"), default=None),
-        sequence=fields.flag("sequence", default=False),
-        ndim=int(fields.number("ndim")) if "ndim" in fields else None,
-    )
+    result = fields.record(Input, name=name, dtype=fields.choice("dtype", DTYPES, default=None))
     if result.default and not result.optional:
         raise fields.error("expected optional: true, because the input has a default; add it")
-    fields.finish()
     return result
 
 
@@ -57,21 +48,17 @@ def parameter(name: str, fields: Fields) -> Parameter:
     if expected and default is not None and (not isinstance(default, expected) or
                                              (isinstance(default, bool) and bool not in expected)):  # fmt: skip
         raise fields.error(f"expected a default of type {kind}, got {default!r}")
-    result = Parameter(
+    result = fields.record(
+        Parameter,
         name=name,
         type=kind,
-        doc=fields.text("doc"),
         required=required,
         default=float(default) if kind == "float" and isinstance(default, (int, float)) else default,
-        positional=fields.flag("positional", default=False),
-        optional=fields.flag("optional", default=False),
-        host=fields.flag("host", default=False),
         choices=choices,
         limits=_limits(fields, kind),
     )
     if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
         raise fields.error(f"expected the default to be {result.limits.says or 'finite'}, got {default!r}")
-    fields.finish()
     return result
 
 

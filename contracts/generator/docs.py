@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from .schema import Contract, Parameter, Value
+from .schema import Contract, Parameter
 
 WIDTH = 100
 PARAMETER_TYPES = {
@@ -21,11 +21,6 @@ PARAMETER_TYPES = {
     "pair": "int or pair of ints",
     "pairs": "int, pair of ints, or a pair for each axis",
 }
-
-
-def literal(value: Value) -> str:
-    """Returns a default as Python source."""
-    return repr(value)
 
 
 def signature(contract: Contract, self_name: str) -> str:
@@ -72,7 +67,7 @@ def summary_of(contract: Contract, name: str) -> str:
 
 
 def _parameter(parameter: Parameter) -> str:
-    return parameter.name if parameter.required else f"{parameter.name}={literal(parameter.default)}"
+    return parameter.name if parameter.required else f"{parameter.name}={parameter.default!r}"
 
 
 def _formula(contract: Contract) -> Iterator[str]:
@@ -101,7 +96,7 @@ def _arguments(contract: Contract) -> list[str]:
         kind = PARAMETER_TYPES.get(parameter.type, "")
         if parameter.type == "choice":
             kind = f"{{{', '.join(repr(choice) for choice in parameter.choices)}}}"
-        default = "" if parameter.required else f", default {literal(parameter.default)}"
+        default = "" if parameter.required else f", default {parameter.default!r}"
         limits = f"; {parameter.limits.says}" if parameter.limits and parameter.limits.says else ""
         items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc + limits)))
     if contract.has_out:

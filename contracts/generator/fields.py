@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import yaml
+
+Record = TypeVar("Record")
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 ABSENT: Any = object()
@@ -124,6 +128,29 @@ class Fields:
             raise self.error(f"expected {key} to be a mapping, {{key: value, ...}}, got {value!r}")
         return dict(value)
 
+    def texts(self, key: str) -> dict[str, str]:
+        return {str(name): str(text) for name, text in self.mapping(key).items()}
+
+    def record(self, kind: type[Record], /, **given: Any) -> Record:
+        """Returns a dataclass of `given`, and of the fields that have the names of its other members; then finishes.
+
+        A member's annotation says which values its field may have, and its default stands for a missing field.
+        """
+        hints = get_type_hints(kind)
+        for member in fields(kind):  # type: ignore[arg-type] # there is no type of all dataclasses
+            key = member.name
+            if key in given:
+                continue
+            if key not in self and member.default is not MISSING:
+                given[key] = self.value(key, member.default)
+                continue
+            optional = get_origin(hints[key]) in (Union, UnionType)
+            hint = get_args(hints[key])[0] if optional else hints[key]  # X of X | None
+            is_choice = get_origin(hint) is Literal
+            given[key] = self.choice(key, get_args(hint)) if is_choice else _READERS[hint](self, key)
+        self.finish()
+        return kind(**given)
+
     def section(self, key: str) -> Fields | None:
         return Fields(self.value(key), self.where, key) if key in self else None
 
@@ -146,3 +173,13 @@ class Fields:
         if self._raw:
             key = next(iter(self._raw))
             raise self.error(f"expected only the fields {', '.join(self._known)}, got {key!r}; remove it")
+
+
+_READERS: Mapping[Any, Callable[[Fields, str], Any]] = {
+    bool: Fields.flag,
+    int: lambda section, key: int(section.number(key)),
+    float: Fields.number,
+    str: Fields.text,
+    tuple[str, ...]: Fields.names,
+    Mapping[str, str]: Fields.texts,
+}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import accuracy, arguments
-from .fields import ABSENT, NAME, ContractError, Fields, read_yaml
+from .fields import ABSENT, NAME, Fields, read_yaml
 from .schema import (
     BACKENDS,
     BENCH_FIELDS,
@@ -28,7 +28,6 @@ from .schema import (
     Variants,
 )  # fmt: skip
 
-LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
 FACTS = {  # optional field -> the kinds whose contracts may set it
@@ -46,25 +45,16 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
     kinds = {}
     for name, raw in read_yaml(folder / "kinds.yaml").items():
         fields = Fields(raw, "contracts/kinds.yaml", str(name))
-        layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
         if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(SUPPORT):
             raise fields.error(f"expected {' or '.join(SUPPORT)} for each of {', '.join(FAMILIES)}, got {backends}")
-        kinds[str(name)] = Kind(
+        kinds[str(name)] = fields.record(
+            Kind,
             name=str(name),
-            summary=fields.text("summary"),
-            layout=layout,
-            has_kernels=layout is not None,
             has_out=fields.flag("out"),
-            in_place=fields.choice("in_place", ("any", "first", "none"), default="none"),
             backends=backends,
-            inner=fields.text("inner"),
-            result=fields.text("result"),
-            errors={str(key): str(value) for key, value in fields.mapping("errors").items()},
-            step=fields.text("step", default=""),
             nanoseconds={str(key): float(value) for key, value in fields.mapping("nanoseconds").items()},
         )
-        fields.finish()
     return kinds
 
 
@@ -98,20 +88,18 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     computed = tuple(dtypes) or DTYPES
     _check_arguments(fields, [each.name for each in inputs] + [each.name for each in parameters])
     webgpu = fields.section("webgpu")
-    contract = Contract(
+    contract = fields.record(
+        Contract,
         operation=operation,
         kind=kind,
         path=path,
         summary=fields.sentence("summary"),
-        formula=fields.text("formula", default=""),
-        source=fields.text("source", default=""),
         inputs=inputs,
         parameters=parameters,
         variants=variants,
         dtypes=dtypes,
         moves=moves,
         complexity=fields.choice("complexity", COMPLEXITIES, default=_only(kind.nanoseconds)),
-        flops=int(fields.number("flops", default=0)),
         # Without a tolerance, results are the reference rounded once, so their bits are the same everywhere.
         reproducible=fields.flag("reproducible", **({} if "tolerance" in fields else {"default": True})),
         reference=_by_dtype(fields, "reference", computed),
@@ -121,25 +109,13 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         tolerance=accuracy.tolerance(fields),
         measured=accuracy.measured(fields),
         laws=tuple(_law(name, each, computed) for name, each in fields.sections("laws")),
-        aliases=fields.names("aliases"),
-        example=fields.text("example", default=""),
         fallback=_fallback(webgpu) if webgpu else None,
-        internal=fields.flag("internal", default=False),
         method=fields.flag("method", default=kind.name != "creation"),
         has_out=fields.flag("out", default=kind.has_out),
-        device=fields.flag("device", default=False),
-        is_short=fields.flag("is_short", default=False),
-        refuses_empty=fields.flag("refuses_empty", default=False),
-        takes_number=fields.flag("takes_number", default=False),
-        pivot=fields.choice("pivot", ("mean", "min", "max"), default=None),
-        returns=fields.text("returns", default="Tensor"),
         bench=_bench(fields),
         lender=fields.text("kernels", default=None),
         result_shape=fields.text("result", default=""),
-        result_dtype=fields.text("result_dtype", default=""),
-        errors={str(name): str(when) for name, when in fields.mapping("errors").items()},
     )
-    fields.finish()
     _check(fields, contract)
     return contract
 
@@ -218,10 +194,7 @@ def _range(fields: Fields, name: str, raw: Any) -> Range:
         raw = {"low": raw[0], "high": raw[1]}
     if not isinstance(raw, Mapping):
         raise fields.error(f"expected domain of {name!r} to be [low, high] or {{low: x, high: y}}, got {raw!r}")
-    each = Fields(raw, fields.where, f"domain of {name!r}")
-    result = Range(each.number("low"), each.number("high"), each.flag("exclude_zero", default=False),
-                   each.flag("whole", default=False))  # fmt: skip
-    each.finish()
+    result = Fields(raw, fields.where, f"domain of {name!r}").record(Range)
     if not result.low < result.high:
         raise fields.error(f"domain of {name!r}: expected low < high, got {result.low} and {result.high}")
     return result
@@ -231,10 +204,13 @@ def _case(fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter
     shapes = {each.name: _shape(fields, each) for each in inputs if each.name in fields or not each.optional}
     settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
     fields.finish()
-    missing = [each.name for each in parameters if each.required and each.name not in settings]
-    if missing:
-        raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
+    _require(fields, (each.name for each in parameters if each.required and each.name not in settings))
     return Shapes(shapes, settings)
+
+
+def _require(fields: Fields, missing: Iterable[str]) -> None:
+    for name in missing:
+        raise fields.error(f"expected a value of {name!r}, got none; add it")
 
 
 def _shape(fields: Fields, each: Input) -> Any:
@@ -260,9 +236,7 @@ def _special(
     for leaf in _leaves([*values.values(), out]):
         if not isinstance(leaf, (bool, int, float)):
             raise fields.error(f"expected a number, got {leaf!r}; YAML requires a point and a signed exponent: 1.0e+6")
-    missing = [each.name for each in inputs if each.name not in values and not each.optional]
-    if missing:
-        raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
+    _require(fields, (each.name for each in inputs if each.name not in values and not each.optional))
     for backend in unless:
         if backend not in BACKENDS:
             raise fields.error(f"unless: expected one of {', '.join(BACKENDS)}, got {backend!r}")
@@ -303,15 +277,18 @@ def _leaves(value: Any) -> Any:
 
 
 def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
-    law = Law(name, fields.text("says"), fields.text("holds"), fields.names("dtypes") or computed)
-    fields.finish()
+    law = fields.record(Law, name=name, dtypes=fields.names("dtypes") or computed)
     if not set(law.dtypes) <= set(computed):
         raise fields.error(f"expected only dtypes {', '.join(computed)}, got {', '.join(law.dtypes)}")
-    try:
-        compile(law.holds, name, "eval")
-    except SyntaxError as problem:
-        raise fields.error(f"expected holds to be an expression, got a syntax error: {problem.msg}") from problem
+    _check_expression(fields, "holds", law.holds)
     return law
+
+
+def _check_expression(fields: Fields, key: str, text: str) -> None:
+    try:
+        compile(text, key, "eval")
+    except SyntaxError as problem:
+        raise fields.error(f"expected {key} to be an expression, got a syntax error: {problem.msg}") from problem
 
 
 def _bench(fields: Fields) -> dict[str, Any]:
@@ -359,12 +336,7 @@ def _check(fields: Fields, contract: Contract) -> None:
         text = contract.expression(dtype)
         if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):
             raise fields.error(f"expected a reference for {dtype}, got none; add one")
-        try:
-            compile(text or "0", "reference", "eval")
-        except SyntaxError as problem:
-            raise fields.error(
-                f"expected reference to be an expression, got a syntax error: {problem.msg}"
-            ) from problem
+        _check_expression(fields, "reference", text or "0")
 
 
 def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
@@ -407,11 +379,10 @@ def _check_names(contracts: tuple[Contract, ...]) -> None:
     for contract in contracts:
         for name in (*contract.names, *(stem for stem in contract.stems if stem != contract.operation)):
             if not NAME.match(name):
-                raise ContractError(f"contracts/{contract.path.name}: expected lower-case names, got {name!r}")
+                raise contract.error(f"expected lower-case names, got {name!r}")
             if name in owners:
-                raise ContractError(
-                    f"contracts/{contract.path.name}: expected each name once, got {name!r}, already a name of "
-                    f"{owners[name]}; rename one"
+                raise contract.error(
+                    f"expected each name once, got {name!r}, already a name of {owners[name]}; rename one"
                 )
             owners[name] = contract.operation
 
@@ -421,9 +392,9 @@ def _check_lenders(contracts: tuple[Contract, ...]) -> None:
     for contract in contracts:
         lender = lenders.get(contract.lender) if contract.lender else None
         if contract.lender and not (lender and _has_same_operands(contract, lender)):
-            raise ContractError(
-                f"contracts/{contract.path.name}: expected field 'kernels' to name an operation with "
-                f"the same dtypes, inputs and kernel parameters, got {contract.lender!r}"
+            raise contract.error(
+                "expected field 'kernels' to name an operation with the same dtypes, inputs and kernel parameters, "
+                f"got {contract.lender!r}"
             )
 
 

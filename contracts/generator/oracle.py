@@ -65,7 +65,7 @@ def encode(
     try:
         records = [_record(contract, case, placements) for case in (cases(contract) if listed is None else listed)]
     except Exception as problem:
-        raise ContractError(f"contracts/{contract.path.name}: expected a valid reference, got {problem!r}") from problem
+        raise contract.error(f"expected a valid reference, got {problem!r}") from problem
     bounds = {"": contract.tolerance.bound, **contract.tolerance.backends}
     bounds |= {each: bound for each in BACKENDS if (bound := contract.judged_by(each)) != bounds.get(each, bounds[""])}
     body = _text(contract.operation) + struct.pack("<II", len(bounds), len(records))

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from .fields import ContractError
+
 Value = bool | int | float | str | None
 
 DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")  # the order of lw_dtype
@@ -42,38 +44,42 @@ PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Support = Literal["now", "later", "none"]
 SUPPORT = ("now", "later", "none")
+Layout = Literal["lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout"]
 FAMILIES = ("cpu", "webgpu", "cuda")  # the families of backends in kinds.yaml
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of operation (kinds.yaml). Its operations share a layout struct, argument resolution and loops."""
 
     name: str
     summary: str
-    layout: str | None  # the C struct a kernel's `layout` points to; None if the kind has no kernels
-    has_kernels: bool
+    layout: Layout | None = None  # the C struct a kernel's `layout` points to; None if the kind has no kernels
     has_out: bool  # the Python functions of its operations accept `out=`
-    in_place: str  # which inputs may also be passed as `out`: "any", "first" or "none"
+    in_place: Literal["any", "first", "none"] = "none"  # which inputs may also be passed as `out`
     backends: Mapping[str, Support]  # family of backends -> support
     inner: str  # the value of the layout's `inner`, in words; only for documentation
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> condition; for docstrings
-    step: str  # what the innermost loop does once; empty if the kind has no kernels
+    step: str = ""  # what the innermost loop does once; empty if the kind has no kernels
     nanoseconds: Mapping[str, float]  # the time of a step on one thread of the CPU, by complexity
 
+    @property
+    def has_kernels(self) -> bool:
+        return self.layout is not None
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Input:
     """A tensor argument. Inputs without a dtype have the dtype that the kernel computes in: the computed dtype."""
 
     name: str
     doc: str
     dtype: str | None
-    optional: bool
-    default: Literal["lowest", "highest"] | None  # a missing input is replaced by this value of its dtype
-    sequence: bool  # a sequence of tensors (concat)
-    ndim: int | None  # the required number of dimensions
+    optional: bool = False
+    default: Literal["lowest", "highest"] | None = None  # a missing input is replaced by this value of its dtype
+    sequence: bool = False  # a sequence of tensors (concat)
+    ndim: int | None = None  # the required number of dimensions
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Limits:
     says: str  # the limits in words, such as "at least 0"; empty if every number is allowed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameter:
     """An argument that is not a tensor; keyword-only unless `positional`."""
 
@@ -94,9 +100,9 @@ class Parameter:
     doc: str
     required: bool
     default: Value
-    positional: bool
-    optional: bool  # accepts None, although the default is another value
-    host: bool  # kernels do not receive it, although its type is in KERNEL_PARAMETERS
+    positional: bool = False
+    optional: bool = False  # accepts None, although the default is another value
+    host: bool = False  # kernels do not receive it, although its type is in KERNEL_PARAMETERS
     choices: tuple[str, ...]
     limits: Limits | None  # only for float and int
 
@@ -187,8 +193,8 @@ class Worst:
 class Measured:
     """The largest errors measured on CPU backends: over every float32, or over drawn inputs."""
 
-    draws: int | None  # the number of results compared; None means every float32
     worst: Mapping[str, Worst]  # group of backends -> error; the keys are either just "all" or names of GROUPS
+    draws: int | None = None  # the number of results compared; None means every float32
 
     def of(self, backend: str) -> Worst | None:
         """Returns the largest error measured in the backend's group (for MIXED: in any group), or None for a GPU."""
@@ -219,7 +225,7 @@ class Kernel:
     result: str  # the dtype that it writes, or bits8 to bits64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Contract:
     """The contract of one operation, as read from its YAML file."""
 
@@ -227,15 +233,15 @@ class Contract:
     kind: Kind
     path: Path
     summary: str
-    formula: str
-    source: str
+    formula: str = ""
+    source: str = ""
     inputs: tuple[Input, ...]
     parameters: tuple[Parameter, ...]
     variants: Variants | None
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; empty for data movement and casts
     moves: bool  # `dtypes: {any: same}`: every dtype, with kernels by item size
     complexity: str
-    flops: int  # arithmetic operations of a step; 0 if they are not counted
+    flops: int = 0  # arithmetic operations of a step; 0 if they are not counted
     reproducible: bool
     reference: Mapping[str, str]  # computed dtype ("" for the others) -> expression
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the others) -> range
@@ -244,24 +250,29 @@ class Contract:
     tolerance: Tolerance
     measured: Measured | None  # None if results are the reference rounded once
     laws: tuple[Law, ...]
-    aliases: tuple[str, ...]
-    example: str  # doctest lines; `lw` is imported
+    aliases: tuple[str, ...] = ()
+    example: str = ""  # doctest lines; `lw` is imported
     fallback: str | None  # why WebGPU falls back to the CPU, or None
-    internal: bool  # has kernels, but no Python function
+    internal: bool = False  # has kernels, but no Python function
     method: bool  # is also a method of Tensor
     has_out: bool  # the Python function accepts `out=`
-    device: bool  # accepts `device=`, as the array API's creation functions do
-    is_short: bool  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
-    refuses_empty: bool  # an axis without elements is an error, because there is no identity element
-    takes_number: bool  # for rows: accepts an input without dimensions, as a row of one element
-    pivot: str | None  # for reductions and rows: the reduction whose result is subtracted from integers first
-    returns: str  # the Python type of what it returns; several tensors are a list or a tuple
+    device: bool = False  # accepts `device=`, as the array API's creation functions do
+    is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
+    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity element
+    takes_number: bool = False  # for rows: accepts an input without dimensions, as a row of one element
+    # For reductions and rows: the reduction whose result is subtracted from integers first.
+    pivot: Literal["mean", "min", "max"] | None = None
+    returns: str = "Tensor"  # the Python type of what it returns; several tensors are a list or a tuple
     # For docstrings: the next three, if not empty, override what follows from the kind and from `dtypes`.
     result_shape: str
-    result_dtype: str
+    result_dtype: str = ""
     errors: Mapping[str, str]  # error class -> when
     bench: Mapping[str, Any]  # sizes and arguments for tests/cases
     lender: str | None  # the operation whose kernels this one calls, with other layouts
+
+    def error(self, message: str) -> ContractError:
+        """Returns an error that names the contract's file."""
+        return ContractError(f"contracts/{self.path.name}: {message}")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,11 +18,11 @@ def check(contracts: tuple[Contract, ...], root: Path) -> None:
         if contract.lender:
             continue
         if contract.kind.backends["cpu"] == "now" and not (root / f"core/ops/{name}.h").exists():
-            raise ContractError(f"contracts/{name}.yaml: expected core/ops/{name}.h, got no file; write it")
+            raise contract.error(f"expected core/ops/{name}.h, got no file; write it")
         required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
         if required and not (root / f"webgpu/ops/{name}.wgsl").exists():
-            raise ContractError(
-                f"contracts/{name}.yaml: expected webgpu/ops/{name}.wgsl, got no file; write it, "
+            raise contract.error(
+                f"expected webgpu/ops/{name}.wgsl, got no file; write it, "
                 "or declare webgpu: {fallback: cpu, why: ...}"
             )
     operations = {contract.operation for contract in contracts}

@@ -140,7 +140,7 @@ def _parameter(parameter: Parameter) -> str:
     if parameter.required:
         return f"{parameter.name}: {kind}"
     none = " | None" if parameter.default is None or parameter.optional else ""
-    return f"{parameter.name}: {kind}{none} = {docs.literal(parameter.default)}"
+    return f"{parameter.name}: {kind}{none} = {parameter.default!r}"
 
 
 def _package(contracts: list[Contract], source: Path) -> str:

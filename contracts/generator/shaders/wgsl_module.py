@@ -127,8 +127,8 @@ class Library:
         file = f"ops/{contract.operation}.wgsl"
         if self.paths.get(name) == self.folder / file:
             return name
-        raise ContractError(
-            f"contracts/{contract.path.name}: expected function {name} in webgpu/{file}, got none; write it, "
+        raise contract.error(
+            f"expected function {name} in webgpu/{file}, got none; write it, "
             "or declare webgpu: {fallback: cpu, why: ...}"
         )
 
