@@ -167,36 +167,14 @@ class CpuLibrary:
 
 
 class Deferred:
-    """The provider that a module's functions make up. The module is imported when they are first called."""
+    """The provider that a module's functions make up. The module is imported when one of them is first called. It has
+    two more: is_pending(), which says whether prepare() has to be awaited before open(), and prepare()."""
 
     def __init__(self, module: str) -> None:
         self._module = module
 
-    def missing(self) -> str:
-        """Returns what the module's missing() returns."""
-        reason: str = self._imported().missing()
-        return reason
-
-    def devices(self) -> Sequence[DeviceInfo]:
-        """Returns what the module's devices() returns."""
-        found: Sequence[DeviceInfo] = self._imported().devices()
-        return found
-
-    def open(self, device: DeviceInfo | None) -> None:
-        """Calls the module's open()."""
-        self._imported().open(device)
-
-    def is_pending(self) -> bool:
-        """Returns what the module's is_pending() returns: whether prepare() has to be awaited before open()."""
-        pending: bool = self._imported().is_pending()
-        return pending
-
-    async def prepare(self, *, opening: bool) -> None:
-        """Awaits the module's prepare()."""
-        await self._imported().prepare(opening=opening)
-
-    def _imported(self) -> Any:
-        return importlib.import_module(self._module)
+    def __getattr__(self, function: str) -> Any:
+        return getattr(importlib.import_module(self._module), function)
 
 
 class UnsupportedGpu:
@@ -218,7 +196,7 @@ class UnsupportedGpu:
         raise BackendUnavailableError(self.missing())
 
 
-_providers: dict[Backend, Provider] = {
+_providers: dict[Backend, Provider | Deferred] = {
     Backend.CUDA: UnsupportedGpu("the CUDA plugin comes in a later version"),
     Backend.WGPU: Deferred("lanewise.webgpu.provider"),
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},

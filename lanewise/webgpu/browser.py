@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -133,23 +134,14 @@ async def _settled(promise: Any) -> Any:
         raise DeviceError(_text(error)) from None
 
 
-class _NoLock:
-    """A page has one thread. Only a read suspends Python, after the dispatches before it have been submitted, so what
-    other tasks do meanwhile comes later in the order of the GPU."""
-
-    def acquire(self) -> None:
-        """Does nothing."""
-
-    def release(self) -> None:
-        """Does nothing."""
-
-
 class Player:
     """Has the same interface as desktop.Player. Errors that WebGPU reports late, such as those of the shader compiler,
     count as a loss of the device: nobody knows which tensors they concern."""
 
     def __init__(self, page: Any) -> None:
-        self.lock = _NoLock()
+        # Nothing ever waits for it: a page has one thread. Only a read suspends Python, after the dispatches before it
+        # have been submitted, so what other tasks do meanwhile comes later in the order of the GPU.
+        self.lock = threading.RLock()
         self._page = page
         self.max_groups = int(page.maxGroups)
         self.max_workgroup_bytes = int(page.maxWorkgroupBytes)
