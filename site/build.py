@@ -39,10 +39,7 @@ DEFAULT_EPOCH = 1767225600  # 2026-01-01, the time of the site's files outside o
 
 def prepare() -> Path:
     """Creates or updates the environment of the build and returns its Python."""
-    try:
-        return virtual_environment.create(ENVIRONMENT, REQUIREMENTS)
-    except virtual_environment.VirtualEnvironmentError as error:
-        raise SiteError(str(error)) from error
+    return virtual_environment.create(ENVIRONMENT, REQUIREMENTS)
 
 
 def build(dist: Path = DIST, *, pyodide: str | None = None, support: Path | None = None, isolated: bool = True) -> Path:

@@ -48,19 +48,9 @@ def build(
     wheels = [lab_wheel, *kernel_wheels(python)]
     _set_metadata(contents)
     _set_times([*contents.rglob("*")], epoch)
-    command: list[str | Path] = [
-        python,
-        "-m",
-        "jupyterlite_core",
-        "build",
-        "--output-dir",
-        folder,
-        "--source-date-epoch",
-        epoch,
-    ]
     run(
         "building the notebooks",
-        *command,
+        *(python, "-m", "jupyterlite_core", "build", "--output-dir", folder, "--source-date-epoch", epoch),
         *(argument for path in wheels for argument in ("--piplite-wheels", str(path))),
         *(f"--LiteBuildConfig.federated_extensions={path}" for path in _extensions(python)),
         folder=workplace,
@@ -88,19 +78,12 @@ def kernel_wheels(python: Path) -> list[Path]:
     folder = HERE.parent / ".cache" / f"site-wheels-{digest}"
     if not (folder / ".complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        pip: list[str | Path] = [
-            python,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
-        ]
-        platform = ["--platform", "any", "--implementation", "py", "--abi", "none", "--python-version", "312"]
-        run("downloading the wheels of site/lite/wheels.txt", *pip, *platform, "--dest", folder, "-r", listed)
+        options = ("--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:")
+        platform = ("--platform", "any", "--implementation", "py", "--abi", "none", "--python-version", "312")
+        run(
+            "downloading the wheels of site/lite/wheels.txt",
+            *(python, "-m", "pip", "download", *options, *platform, "--dest", folder, "-r", listed),
+        )
         (folder / ".complete").touch()
     return sorted(folder.glob("*.whl"))
 

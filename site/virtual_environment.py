@@ -17,7 +17,7 @@ __all__ = ["PIP_INSTALL", "VirtualEnvironmentError", "create"]
 PIP_INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 
 
-class VirtualEnvironmentError(Exception):
+class VirtualEnvironmentError(SiteError):
     """A virtual environment could not be created, or its packages could not be installed."""
 
 
