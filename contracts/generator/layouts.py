@@ -245,14 +245,9 @@ def _window(inputs: Sequence[Operand | None], out: Operand, parameters: dict[str
     stride = kernel if parameters.get("stride") is None else pair("stride")
     words = [x.shape[0], x.shape[1], out.shape[1], parameters.get("groups", 1)]
     words += [*x.shape[2:], *kernel, *out.shape[2:], *stride, *pair("padding", 0), *pair("dilation")]
-    for operand in _operands(inputs, out):
+    for operand in [*inputs, out, *[None] * (MAX_OPERANDS - len(inputs) - 1)]:
         words += _zero_padded(operand.strides if operand else (), 4)
     return struct.pack(f"<{len(words)}q", *words)
-
-
-def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | None]:
-    operands = [*inputs, out]
-    return [*operands, *[None] * (MAX_OPERANDS - len(operands))]
 
 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:

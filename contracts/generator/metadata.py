@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from typing import Any
 
-from .schema import DTYPES, Contract, Range
+from .schema import DTYPES, Contract
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
@@ -46,7 +45,8 @@ def _entry(contract: Contract) -> dict[str, Any]:
         "parameters": [{"name": each.name} for each in contract.parameters],
         "dtypes": {"any": "same"} if contract.moves else {dtype: contract.result(dtype) for dtype in contract.computed},
         "domain": {
-            name: {dtype: _range(each) for dtype, each in ranges.items()} for name, ranges in contract.domain.items()
+            name: {dtype: dataclasses.asdict(each) for dtype, each in ranges.items()}
+            for name, ranges in contract.domain.items()
         },
         "aliases": list(contract.aliases),
         "kernels": _kernels(contract),
@@ -60,8 +60,3 @@ def _kernels(contract: Contract) -> list[dict[str, str]]:
         return []
     rows = [{dtype: contract.kernel(dtype, variant) for dtype in DTYPES} for variant in range(len(contract.stems))]
     return [{dtype: name for dtype, name in row.items() if name in names} for row in rows]
-
-
-def _range(each: Range) -> dict[str, Any]:
-    assert math.isfinite(each.low) and math.isfinite(each.high)
-    return dataclasses.asdict(each)

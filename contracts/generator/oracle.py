@@ -79,7 +79,6 @@ def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> 
     result = _result_dtype(contract, case)
     reference = expected(contract, case)
     scale = magnitude(contract, case)
-    exact = contract.tolerance.bound == type(contract.tolerance.bound)()
     arrays = _kernel_inputs(contract, case)
     kernel, layout, scalars, placed = "", b"", b"", [b""] * len(placements)
     if contract.kind.has_kernels:
@@ -91,7 +90,7 @@ def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> 
             other, own, strides = _place(contract, case, placement, operands)
             placed[i] = other + own + strides
     excused = ",".join(case.special.unless) if case.special else ""
-    flags = STRICT if case.special or exact else 0
+    flags = STRICT if case.special or contract.tolerance.bound.is_exact else 0
     record = _text(case.name) + _text(kernel) + _text(json.dumps(keywords(contract, case))) + _text(excused)
     record += struct.pack("<IIII", flags, DTYPES.index(result), len(layout), len(scalars) // 8)
     record += layout + scalars
@@ -120,7 +119,7 @@ def expected(contract: Contract, case: Case) -> Array:
     if case.special:
         value = np.array(case.special.out)
         if _tiled(contract, case):
-            value = np.broadcast_to(value, (_copies(case), *value.shape))
+            value = np.broadcast_to(value, (_copy_count(case), *value.shape))
         if not contract.inputs:
             value = value.reshape(case.parameters.get("shape", -1))
     else:
@@ -134,7 +133,7 @@ def _tiled(contract: Contract, case: Case) -> bool:
     return contract.kind.name in ("elementwise", "cast") or case.name.endswith((", rows", ", columns"))
 
 
-def _copies(case: Case) -> int:
+def _copy_count(case: Case) -> int:
     first = next(each for each in case.inputs.values() if each is not None)
     return int(first.shape[1] if case.name.endswith(", columns") else first.shape[0])
 

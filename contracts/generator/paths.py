@@ -24,14 +24,13 @@ SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides t
 def cases(contract: Contract) -> Iterator[Case]:
     """Yields the cases of a contract; most contracts have none."""
     rows = _KINDS.get(contract.kind.name)
-    for dtype in contract.computed if rows else ():
-        for chosen in settings_of(contract, dtype) if contract.kind.name == "cast" else (_defaults(contract, dtype),):
-            for shapes, parameters in rows(contract, dtype) if rows else ():
+    if rows is None:
+        return
+    for dtype in contract.computed:
+        defaults, *others = settings_of(contract, dtype)
+        for chosen in (defaults, *others) if contract.kind.name == "cast" else (defaults,):
+            for shapes, parameters in rows(contract, dtype):
                 yield drawn(contract, dtype, shapes, {**chosen, **parameters})
-
-
-def _defaults(contract: Contract, dtype: str) -> dict[str, Any]:
-    return next(iter(settings_of(contract, dtype)))
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Lists the shapes of matrix products A B at which GEMM changes its path: matmul with A and B in row-major order,
 linear with B transposed. The sizes cover the constants of all instruction sets, so each set takes every path.
-The files core/gemm* explain the paths, blocks, panels and strips."""
+The files of core/gemm explain the paths, blocks, panels and strips."""
 
 from __future__ import annotations
 

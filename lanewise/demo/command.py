@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -111,16 +110,13 @@ def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Ou
 
 
 def _on_backend(digits: data.Digits, backend: str) -> Reader:
-    def use() -> AbstractContextManager[Any]:
-        return lw.use_backend(backend)
-
+    use = partial(lw.use_backend, backend)
     with use():
         network, images = Network(digits), tensor(digits)
-    if not lw.Backend(backend).is_gpu:
+    if lw.Backend(backend).is_gpu:
+        contestant = Contestant.calling(backend, network, images.to(backend), context=use, finish=_predictions)
+    else:
         contestant = Contestant.calling(backend, network, images, context=use)
-        return Reader(contestant, lambda: _predictions(contestant.run()))
-    placed = images.to(backend)
-    contestant = Contestant.calling(backend, network, placed, context=use, finish=_predictions)
     return Reader(contestant, lambda: _predictions(contestant.run()))
 
 

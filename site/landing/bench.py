@@ -248,7 +248,7 @@ async def _time_on_workers(work: Work, progress: Callable[[str], object], worker
 async def _time_on_gpu(function: Callable[[], lw.Tensor], progress: Callable[[str], object]) -> Timed:
     """Times calls that end with the read of one element, which waits for all of them.
 
-    lanewise.timing cannot be used: not every browser can suspend Python, and the others must await.
+    lanewise.costs.timing cannot be used: not every browser can suspend Python, and the others must await.
     """
     answer = await function().numpy_async()  # compiles the kernels
 

@@ -95,7 +95,7 @@ def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -
     required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
     if required and emitter is None:
         raise ContractError(
-            f"contracts/kinds.yaml: {contract.kind.name}: expected an emitter in wgsl.py, got none; write it, "
+            f"contracts/kinds.yaml: {contract.kind.name}: expected an emitter in wgsl_kinds.py, got none; write it, "
             "with a template in webgpu/kinds"
         )
     if emitter is None or contract.fallback is not None:
