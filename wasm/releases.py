@@ -138,8 +138,8 @@ def installer(version: str) -> tuple[str, ...]:
     file names of the wheels of micropip and its dependency."""
     if carries(version, "micropip"):
         return ("micropip",)
-    named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)
-    return tuple(f"{name}-{version}-py3-none-any.whl" for name, version in named)
+    wheels = (each.requirement.replace("==", "-") for each in DISTRIBUTIONS[version].added)
+    return tuple(f"{wheel}-py3-none-any.whl" for wheel in wheels)
 
 
 def cache_folder() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 
 __all__ = ["INDENT", "cell", "code", "directive", "docstring", "fenced", "relative", "table", "text"]
@@ -69,15 +70,9 @@ def docstring(plain: str) -> str:
     blocks = []
     for block in re.split(r"\n\s*\n", plain.strip("\n")):
         if block.lstrip().startswith(">>>"):
-            blocks.append(fenced(_dedent(block), "pycon"))
+            blocks.append(fenced(textwrap.dedent(block), "pycon"))
         elif block.startswith(INDENT):
-            blocks.append(fenced(_dedent(block), "text"))
+            blocks.append(fenced(textwrap.dedent(block), "text"))
         else:
             blocks.append(text(" ".join(block.split())))
     return "\n\n".join(blocks)
-
-
-def _dedent(block: str) -> str:
-    lines = block.split("\n")
-    width = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
-    return "\n".join(line[width:] for line in lines)
