@@ -128,14 +128,9 @@ def _check_arguments(
         raise ArgumentTypeError(f"{error}; see help(lw.{operation})") from None
 
 
-def _is_native(value: Any) -> bool:
-    """Whether a value is None, a tensor or a number, which the extension reads without conversion in Python."""
-    return value is None or isinstance(value, Tensor | int | float)
-
-
 def _operand(one: operations.Input, value: Any) -> Any:
     """Returns a value in a form that the extension can read."""
-    if _is_native(value):
+    if value is None or isinstance(value, Tensor | int | float):
         return value
     if one.dtype is dtypes.int32:
         return creation.indices_of(one.name, value)

@@ -47,7 +47,8 @@ def build(
     shutil.copytree(HERE / "notebooks", contents, ignore=shutil.ignore_patterns(".*", "*.py"))
     wheels = [lab_wheel, *kernel_wheels(python)]
     _set_metadata(contents)
-    _set_times([*contents.rglob("*")], epoch)
+    for path in contents.rglob("*"):
+        os.utime(path, (int(epoch), int(epoch)))
     run(
         "building the notebooks",
         *(python, "-m", "jupyterlite_core", "build", "--output-dir", folder, "--source-date-epoch", epoch),
@@ -110,11 +111,6 @@ def _set_metadata(contents: Path) -> None:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         notebook["metadata"] = metadata
         path.write_text(json.dumps(notebook), encoding="utf-8")
-
-
-def _set_times(paths: list[Path], epoch: str) -> None:
-    for path in paths:
-        os.utime(path, (int(epoch), int(epoch)))
 
 
 def _reset_upload_times(folder: Path) -> None:

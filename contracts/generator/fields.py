@@ -115,8 +115,8 @@ class Fields:
             raise self.error(f"expected {key} to be true or false, got {value!r}")
         return value
 
-    def number(self, key: str, default: Any = ABSENT) -> float:
-        value = self.value(key, default)
+    def number(self, key: str) -> float:
+        value = self.value(key)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             hint = "; YAML requires a decimal point, 1.0e-6" if isinstance(value, str) else ""
             raise self.error(f"expected {key} to be a number, got {value!r}{hint}")

@@ -27,7 +27,7 @@ def cpu_name() -> str:
         fields = head if head.get("model name") else _fields(path)
         name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
     elif _SYSTEM == "darwin":
-        name = _sysctl_text("machdep.cpu.brand_string")
+        name = _sysctl("machdep.cpu.brand_string", 256).rstrip(b"\0").decode(errors="replace")
     elif _SYSTEM == "win32":
         from lanewise.backends import windows
 
@@ -116,10 +116,6 @@ def _sysctl(name: str, size: int) -> bytes:
     if libc.sysctlbyname(name.encode(), value, ctypes.byref(length), None, ctypes.c_size_t(0)) != 0:
         return b""
     return value.raw[: length.value]
-
-
-def _sysctl_text(name: str) -> str:
-    return _sysctl(name, 256).rstrip(b"\0").decode(errors="replace")
 
 
 def _sysctl_int(name: str) -> int:

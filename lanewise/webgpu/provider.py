@@ -63,7 +63,8 @@ def open(device: DeviceInfo | None) -> None:
         player.close()
         return
     place = place_of(Backend.WGPU, number)
-    _ext.open_webgpu(place, player, player.max_groups, player.max_buffer, budget, cache_limit, _fuses())
+    fuses = registry.switch("LANEWISE_FUSE", default=True)  # whether chains of elementwise kernels run as one
+    _ext.open_webgpu(place, player, player.max_groups, player.max_buffer, budget, cache_limit, fuses)
     if before:
         before.close()
     _players[number] = player
@@ -154,8 +155,3 @@ def _budget(shared: int) -> int:
     if text and not (text.isdecimal() and len(text) < 19 and int(text)):
         raise ArgumentError(f"expected a positive number of bytes, got {text!r:.60}")
     return int(text or shared)
-
-
-def _fuses() -> bool:
-    """Returns whether chains of elementwise kernels run as one."""
-    return registry.switch("LANEWISE_FUSE", default=True)

@@ -86,7 +86,7 @@ def page(root: Path, found: Sequence[Row], places: Mapping[str, str]) -> str:
         "A name of NumPy or PyTorch that Lanewise does not have raises an `AttributeError` that gives ours:",
         table(
             ["elsewhere", "here"],
-            [[code(theirs), _link_to_page(ours, places)] for theirs, ours in _names_elsewhere(root)],
+            [[code(theirs), f"[{ours}]({relative(PATH, places[ours])})"] for theirs, ours in _names_elsewhere(root)],
         ),
     ]
     return "\n\n".join(blocks) + "\n"
@@ -95,10 +95,6 @@ def page(root: Path, found: Sequence[Row], places: Mapping[str, str]) -> str:
 def equivalent(row: Row) -> str:
     """Returns our expression with the note below it, as the content of a cell."""
     return "<br>".join([*([code(row.ours)] if row.ours else []), *([text(row.note)] if row.note else [])])
-
-
-def _link_to_page(name: str, places: Mapping[str, str]) -> str:
-    return f"[{name}]({relative(PATH, places[name])})"
 
 
 def _names_elsewhere(root: Path) -> list[tuple[str, str]]:

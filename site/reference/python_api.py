@@ -91,15 +91,10 @@ def groups() -> tuple[Group, ...]:
             found.setdefault(comment, []).extend(re.findall(r'"(\w+)"', line))
     names = {comment: tuple(each for each in listed if each != "__version__") for comment, listed in found.items()}
     names["constants"] = (*names["constants"], "__version__")
+    titles = {comment: TITLES.get(comment, comment.capitalize()) for comment in names}
     return tuple(
-        Group(TITLES.get(comment, comment.capitalize()), f"api/{_file_name(TITLES.get(comment, comment))}.md", listed)
-        for comment, listed in names.items()
+        Group(title, f"api/{title.lower().replace(' ', '-')}.md", names[comment]) for comment, title in titles.items()
     )
-
-
-def _file_name(title: str) -> str:
-    """Returns the name of the page with this title, without its suffix."""
-    return title.lower().replace(" ", "-")
 
 
 def page_of() -> dict[str, str]:
