@@ -57,6 +57,21 @@ def test_templates_declare_functions_of_each_dtype(library: Path) -> None:
         operation.write_text(f"template {line}\n", encoding="utf-8")
         with pytest.raises(ContractError, match=f"got template double without {missing}; correct it$"):
             wgsl.Library(library)
+    operation.write_text("template double(int32): twice = x; thrice = x;\n", encoding="utf-8")
+    with pytest.raises(ContractError, match=r"expected only the \$names of template double, got thrice;"):
+        wgsl.Library(library)
+
+
+def test_templates_have_defaults(library: Path) -> None:
+    (library / "functions").mkdir()
+    text = "fn lw_${operation}_$to($arguments) -> $out {\n    return $result;\n}\n"
+    (library / "functions" / "same.wgsl").write_text(text, encoding="utf-8")
+    text = "template same(int32): result = x;\n"
+    text += "template same(int64) -> bool: operation = not; arguments = y: $value; result = y;\n"
+    (library / "ops" / "two.wgsl").write_text(text, encoding="utf-8")
+    texts = wgsl.Library(library).texts
+    assert texts["lw_two_int32"] == "fn lw_two_int32(x: i32) -> i32 {\n    return x;\n}"
+    assert texts["lw_not_bool"] == "fn lw_not_bool(y: vec2<u32>) -> bool {\n    return y;\n}"
 
 
 def test_functions_return_a_value(library: Path) -> None:

@@ -94,7 +94,7 @@ class Library:
             for name, dtypes, result, keys in self.template.findall(text):
                 for dtype in dtypes.split():
                     try:
-                        filled = self._filled(name, path.stem, dtype, result or dtype, keys)
+                        filled = self._filled(path, name, dtype, result or dtype, keys)
                     except (FileNotFoundError, KeyError) as error:
                         raise ContractError(
                             f"{path}: expected dtypes, a template of webgpu/functions and all its $names, "
@@ -112,15 +112,18 @@ class Library:
             self.texts[match[1]] = match[0]
             self.paths[match[1]] = path
 
-    def _filled(self, name: str, operation: str, dtype: str, result: str, keys: str) -> str:
+    def _filled(self, path: Path, name: str, dtype: str, result: str, keys: str) -> str:
         """Returns the declarations of a template, with `keys` and the names that webgpu/README.md lists filled in. The
         keys' expressions may have these names, too."""
         text = (self.folder / "functions" / f"{name}.wgsl").read_text()
         value = ITEMS[dtype].value
-        names = {"operation": operation, "dtype": dtype, "value": value, "to": result, "out": ITEMS[result].value}
+        names = {"operation": path.stem, "dtype": dtype, "value": value, "to": result, "out": ITEMS[result].value}
         names |= {"arguments": f"x: {value}", "accumulator": value}
         own = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
-        return Template(text).substitute(names | own)
+        filled = Template(text).substitute(names | own)
+        if unknown := sorted(own.keys() - {*Template(text).get_identifiers()}):
+            raise ContractError(f"{path}: expected only the $names of template {name}, got {unknown[0]}; correct it")
+        return filled
 
     def require(self, contract: Contract, name: str) -> str:
         """Returns `name` if the operation's file declares it; otherwise raises ContractError."""
