@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for highlighting.py
@@ -76,3 +77,15 @@ html_theme_options = {
     "light_css_variables": _colors("#0b7a75", "#1f2328", "#59636e", "#d5dae0", "#f4f6f8", "#ffffff"),
     "dark_css_variables": _colors("#2dd4bf", "#f0f6fc", "#9ea7b1", "#30363d", "#161b22", "#0d1117"),
 }
+
+
+def setup(app: Any) -> None:
+    """Registers _collapse_navigation before furo's handler, which has the priority 500."""
+    app.connect("html-page-context", _collapse_navigation, priority=400)
+
+
+def _collapse_navigation(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Makes the navigation list only the operations of the page's own kind. With all of them, pages would be twice as
+    large, and building them would take twice as long."""
+    if toctree := context.get("toctree"):
+        context["toctree"] = lambda **options: toctree(**options | {"collapse": True})

@@ -27,13 +27,6 @@ BY_SPHINX = (".buildinfo", ".doctrees", "_sources", "objects.inv")  # for later 
 EDITS = (
     # Code and tables can be wider than the screen; with tabindex, the keyboard can scroll them
     (re.compile(r'<(pre|div class="table-wrapper[^"]*")>'), r'<\1 tabindex="0">'),
-    # The navigation lists only the operations of the page's own kind; with all of them, pages would be twice as large
-    (
-        re.compile(
-            r'(?s)<li class="toctree-l1 has-children">(<a [^>]*>[^<]*</a>)<input .*?</label><ul>.*?</ul>\s*</li>'
-        ),
-        r'<li class="toctree-l1">\1</li>',
-    ),
     # Screen readers need the levels of headings, names that distinguish the regions, and a heading on every page
     (re.compile(r'<p class="caption" role="heading">'), '<p class="caption" role="heading" aria-level="2">'),
     (re.compile(r'<aside class="sidebar-drawer">'), '<aside class="sidebar-drawer" aria-label="All pages">'),
