@@ -1,6 +1,7 @@
 """Runs a build command only if the command, its tool or its inputs changed since the last run.
 
-A file next to the output, with the suffix .stamp, holds a hash of these three.
+A file next to the output, with the suffix .stamp, holds a hash of these three. Builds that write the same files at the
+same time hold a lock.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from native.errors import BuildError
 
-__all__ = ["Step", "run"]
+__all__ = ["Step", "lock", "run"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,18 @@ def run(steps: Iterable[Step]) -> list[Path]:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [step.output for step in due]
+
+
+def lock(path: Path) -> IO[bytes]:
+    """Waits until no other process holds this lock. Returns an open file, which holds it until it is closed or the
+    process ends. Windows has no such locks: run only one build at a time there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("wb")
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return file
 
 
 def _processors() -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import shlex
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from typing import IO, Any, cast
 
 import pytest
 
-from native import steps
+from native import build, hook, steps
 from native.errors import BuildError
 from native.steps import Step, run
 
@@ -93,3 +95,27 @@ def test_steps_run_one_at_a_time_on_one_processor(step: Step, tmp_path: Path, mo
     command = (sys.executable, "-c", f"import sys, time; {add}; add(); time.sleep(0.1); add()")
     run(replace(step, output=tmp_path / name, command=(*command, name)) for name in "abc")
     assert log.read_text() == "aabbcc"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_builds_of_a_target_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first step until the wheel is complete."""
+    waited: list[bool] = []
+    pool = ThreadPoolExecutor(1)
+
+    def begin(*_: object) -> build.Files:
+        other.append(pool.submit(steps.lock, tmp_path / "x86_64-linux.lock"))
+        waited.append(not wait(other, 0.2).done)
+        return {}
+
+    other: list[Future[IO[bytes]]] = []
+    monkeypatch.setenv("LANEWISE_TARGET", "x86_64-linux")
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    monkeypatch.setattr(build, "binaries_of", begin)
+    monkeypatch.setattr(build, "place", lambda *_: None)
+    builder = hook.LanewiseBuildHook(str(tmp_path), {}, cast(Any, None), cast(Any, None), str(tmp_path), "wheel")
+    builder.initialize("editable", {})
+    waited.append(not wait(other, 0.2).done)
+    builder.finalize("editable", {}, "")
+    other[0].result(60).close()
+    assert waited == [True, True]
