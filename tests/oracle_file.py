@@ -82,8 +82,9 @@ class Case:
         magnitudes = self.magnitude.values() if self.magnitude else (0.0,) * len(references)
         if len(result) != len(references):
             return f"{self.name}: expected {len(references)} elements, got {len(result)}"
+        bound = self.bound(backend)
         for i, (got, expected, magnitude) in enumerate(zip(result, references, magnitudes, strict=True)):
-            if not near(got, expected, self.result_dtype, self.bound(backend), magnitude, self.strict):
+            if not near(got, expected, self.result_dtype, bound, magnitude, self.strict):
                 return f"{self.name}: element {i}: expected {expected!r}, got {got!r}"
         return None
 
@@ -97,6 +98,8 @@ class Oracle:
 
 def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0.0, strict: bool = False) -> bool:
     """Returns whether a result is within the bound of its reference."""
+    if got == expected != 0:  # the most frequent outcome
+        return True
     if dtype not in DIGITS:
         return bool(got == expected)
     if math.isnan(expected) or math.isnan(got):

@@ -29,6 +29,10 @@ MAX_COMPLAINTS = 5  # after so many failed cases of an operation on a backend, t
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
 
+# (case, bits of its result, bound) -> the bits with each NaN as the same bits, and what is wrong. Most backends give
+# the same bits, and judging them takes longer than computing them.
+Judged = dict[tuple[int, bytes, oracle_file.Bound], tuple[bytes, str | None]]
+
 
 def tensor(array: oracle_file.Array | None) -> Any:
     if array is None:
@@ -49,25 +53,28 @@ def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
     return getattr(lw, operation)(*([arrays] if sequence else arrays), **case.keywords)
 
 
-def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
-    """Returns the elements of a result in row-major order."""
-    return struct.unpack(form(case), memoryview(result).tobytes())
-
-
 def form(case: oracle_file.Case) -> str:
     return f"<{case.reference.size}{oracle_file.FORMATS[case.result_dtype]}"
 
 
-def judge(case: oracle_file.Case, result: Any, backend: str, digest: Any) -> str | None:
+def judge(case: oracle_file.Case, result: Any, backend: str, digest: Any, judged: Judged) -> str | None:
     dtype = str(result.dtype).rpartition(".")[2]
     if (dtype, result.shape) != (case.result_dtype, case.reference.shape):
         return f"{case.name}: expected {case.result_dtype} {case.reference.shape}, got {dtype} {result.shape}"
-    values = elements(result, case)
-    digest.update(struct.pack(form(case), *(value if value == value else math.nan for value in values)))
-    return case.complaint(values, backend)
+    content = memoryview(result).tobytes()  # row-major
+    key = id(case), content, case.bound(backend)
+    if key not in judged:
+        values = struct.unpack(form(case), content)
+        with_one_nan = struct.pack(form(case), *(value if value == value else math.nan for value in values))
+        judged[key] = with_one_nan, case.complaint(values, backend)
+    with_one_nan, text = judged[key]
+    digest.update(with_one_nan)
+    return text
 
 
-def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequence: bool) -> dict[str, Any]:
+def try_all(
+    operation: str, oracle: oracle_file.Oracle, backend: str, judged: Judged, *, sequence: bool
+) -> dict[str, Any]:
     complaints: list[str] = []
     digest = hashlib.sha256()
     for case in oracle.cases:
@@ -75,7 +82,7 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
             continue
         try:
             with lw.use_backend(backend):
-                text = judge(case, run(operation, case, sequence=sequence), backend, digest)
+                text = judge(case, run(operation, case, sequence=sequence), backend, digest, judged)
         except Exception as error:
             text = f"{case.name}: {type(error).__name__}: {error}"
         if text:
@@ -122,7 +129,8 @@ def sweep(folder: Path, backends: Sequence[str], names: Collection[str] | None =
         if oracle.signature != _ext.signature():
             raise ValueError(f"{path} and the wheel come from different versions of contracts/; build both again")
         sequence = any(one["sequence"] for one in each["inputs"])
-        findings[name] = {backend: try_all(name, oracle, backend, sequence=sequence) for backend in backends}
+        judged: Judged = {}
+        findings[name] = {backend: try_all(name, oracle, backend, judged, sequence=sequence) for backend in backends}
     return findings
 
 

@@ -18,7 +18,7 @@ def complaints(entry: dict[str, Any]) -> list[str]:
         found = sweep.check(entry["name"], "wgpu")
     else:
         sequence = any(one["sequence"] for one in entry["inputs"])
-        found = sweep.try_all(entry["name"], oracle_file.read(path), "wgpu", sequence=sequence)
+        found = sweep.try_all(entry["name"], oracle_file.read(path), "wgpu", {}, sequence=sequence)
     return list(found["complaints"])
 
 
