@@ -97,10 +97,11 @@ def attention(query: np.ndarray, key: np.ndarray, value: np.ndarray, added: Any 
     query, key, value = (each.astype(np.float64) for each in (query, key, value))
     scores = query @ key.mT / math.sqrt(query.shape[-1]) + added
     largest = scores.max(-1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isinf(largest), 0, largest))[..., None]
-    terms = weights * np.where(weights == 0, 0, value[..., None, :, :])
-    total = weights.sum(-2)
-    return np.divide(terms.sum(-2), total, out=np.zeros(terms.sum(-2).shape), where=total != 0)
+    weights = np.exp(scores - np.where(np.isinf(largest), 0, largest))
+    good = np.isfinite(value).all((*range(value.ndim - 2), -1))  # keys, whose terms a product may sum
+    others = weights[..., ~good, None] * np.where(weights[..., ~good, None] == 0, 0, value[..., None, ~good, :])
+    terms, total = weights[..., good] @ value[..., good, :] + others.sum(-2), weights.sum(-1, keepdims=True)
+    return np.divide(terms, total, out=np.zeros(terms.shape), where=total != 0)
 
 
 # queries, keys, depth, value depth; of 512 keys or more, some workgroups compute a part
