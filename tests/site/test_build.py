@@ -16,6 +16,7 @@ from pathlib import Path
 
 import commands
 import distribution
+import notebooks_app
 import pytest
 import serve
 import virtual_environment
@@ -64,24 +65,35 @@ def unreachable(*_: object, **__: object) -> None:
     raise AssertionError("not reached")
 
 
-def test_a_second_build_has_the_same_files(site: Path, tmp_path: Path) -> None:
-    """It is in another folder, where it replaces a site, and strings have other hashes. The build announces its steps.
-    If LANEWISE_SITE names the first site, that must be a build of this checkout with --support tests/site/matrix.md."""
-    dist = tmp_path / "parent" / "second"
-    write_site(dist, text="old")
-    words = [sys.executable, str(SITE / "build.py"), "--no-build-isolation"]
-    words += ["--support", str(Path(__file__).with_name("matrix.md")), "--dist", str(dist)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_a_second_build_has_the_same_files(
+    site: Path, published: tuple[Path, str], release: str, tmp_path: Path
+) -> None:
+    """It is in another folder, where it replaced a site, and strings have other hashes. Its settings name another
+    Pyodide; the first site's copy of Pyodide is made once more here. The build announces its steps. If LANEWISE_SITE
+    names the first site, that must be a build of this checkout with --support tests/site/matrix.md."""
+    dist, printed = published
     assert list(dist.parent.iterdir()) == [dist]
     first, second = files(site), files(dist)
+    (wheel,) = (dist / "wheels").iterdir()
+    distribution.copy_release(tmp_path / "pyodide", wheel, f"../wheels/{wheel.name}")
+    copied = {f"pyodide/{name}": content for name, content in files(tmp_path / "pyodide").items()}
+    second = {name: content for name, content in second.items() if not name.startswith("pyodide/")} | copied
     assert sorted(first) == sorted(second)
-    assert [name for name in first if first[name] != second[name]] == []
-    steps = ["building the wheel; compiling takes one to three minutes", "building the lab's wheel"]
-    steps += ["fetching Pyodide 0.27.7"]
+    different = [name for name in first if first[name] != second[name]]
+    assert sorted(different) == ["config.json", "lite/jupyter-lite.json"]
+    config, lab = (json.loads(second[name]) for name in sorted(different))
+    settings = lab["jupyter-config-data"]["litePluginSettings"][notebooks_app.KERNEL]
+    assert (config["pyodide"], settings["pyodideUrl"]) == (release, release + "pyodide.js")
+    config["pyodide"], settings["pyodideUrl"] = "pyodide/", "./../pyodide/pyodide.js"
+    del settings["loadPyodideOptions"]["lockFileURL"]
+    settings["loadPyodideOptions"]["packages"][-1] = "lanewise"
+    for name, content in (("config.json", config), ("lite/jupyter-lite.json", lab)):
+        assert json.dumps(content) == json.dumps(json.loads(first[name]))
+    steps = [f"downloading {distribution.LOCK} of {release}"]
+    steps += ["building the wheel; compiling takes one to three minutes", "building the lab's wheel"]
     steps += ["building the notebooks", "building the reference"]
-    assert [line for line in done.stdout.splitlines() if line in steps] == steps
-    assert done.stdout.endswith(f"\n{dist}: serve it with python site/serve.py\n")
+    assert [line for line in printed.splitlines() if line in steps] == steps
+    assert printed.endswith(f"\n{dist}: serve it with python site/serve.py\n")
 
 
 def test_the_site_is_small(site: Path) -> None:
@@ -236,7 +248,10 @@ def test_a_wrong_url_of_pyodide_is_refused(
 
 
 def test_a_failed_download_of_pyodide_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(version: str) -> Path:
         raise releases.ReleaseError(f"{version} is not there")
@@ -246,6 +261,7 @@ def test_a_failed_download_of_pyodide_is_an_error(
     monkeypatch.setattr(build, "build_wheel", lambda *_: tmp_path / WHEEL)
     expected = "Pyodide 0.27.7: all downloads failed: 0.27.7 is not there; check the network and try again"
     assert command("--dist", tmp_path / "dist") == f"site/build.py: {expected}"
+    assert capsys.readouterr().out == "fetching Pyodide 0.27.7\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,10 +4,7 @@ site."""
 from __future__ import annotations
 
 import http.client
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,12 +14,10 @@ import lab
 import notebooks_app
 import pytest
 import serve
-from served import SUBPATH, running, serving
+from served import serving
 from visit import Visit
 
-import build
 import lanewise
-from wasm import releases
 
 FIRST = "import lanewise\nprint(lanewise.__version__)"
 BACKEND = "import lanewise\nprint(lanewise.__version__, lanewise.ones(1).backend)"
@@ -99,40 +94,17 @@ def test_notebooks_run_isolated(site: Path, browser: Any) -> None:
         assert (visit.errors, visit.foreign) == ([], [])
 
 
-class _Release(SimpleHTTPRequestHandler):
-    """Serves Pyodide's release as its own server does: to pages of any origin."""
-
-    def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
-        super().end_headers()
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Prints nothing."""
-
-
-@contextmanager
-def release() -> Iterator[str]:
-    """Serves the checked release, and yields the URL of its folder."""
-    folder = releases.fetch(distribution.VERSION)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Release, directory=str(folder.parent)))
-    server.daemon_threads = True
-    with running(server) as origin:
-        yield f"{origin}/{folder.name}/"
-
-
 def test_a_published_site_loads_pyodide_from_its_server(
-    tmp_path: Path, browser: Any, monkeypatch: pytest.MonkeyPatch
+    published: tuple[Path, str], release: str, browser: Any
 ) -> None:
-    monkeypatch.setattr(build, "build_reference", lambda folder, *_: folder.mkdir())  # it takes a minute
-    with release() as url:
-        folder = build.build(tmp_path / SUBPATH, pyodide=url, isolated=False)
-        assert [path.name for path in (folder / "pyodide").iterdir()] == [distribution.LOCK]
-        with serving(folder) as address, closing(Visit(browser.new_context(), address)) as visit:
-            lab.open_lab(visit)
-            assert lab.run_cells(visit, "published.ipynb", [BACKEND])[0].strip() == INSTALLED
-            outputs = lab.run_cells(visit, "index.ipynb", [REMOVE, "%pip install lanewise", BACKEND])
-            assert outputs[-1].strip() == INSTALLED
-            assert any("/lite/pypi/lanewise-" in each for each in visit.requests)
-            assert visit.errors == []
-            assert {each for each in visit.foreign if not each.startswith(url)} == set()
-            assert url + "pyodide.asm.wasm" in visit.foreign
+    folder, _ = published
+    assert [path.name for path in (folder / "pyodide").iterdir()] == [distribution.LOCK]
+    with serving(folder) as address, closing(Visit(browser.new_context(), address)) as visit:
+        lab.open_lab(visit)
+        assert lab.run_cells(visit, "published.ipynb", [BACKEND])[0].strip() == INSTALLED
+        outputs = lab.run_cells(visit, "index.ipynb", [REMOVE, "%pip install lanewise", BACKEND])
+        assert outputs[-1].strip() == INSTALLED
+        assert any("/lite/pypi/lanewise-" in each for each in visit.requests)
+        assert visit.errors == []
+        assert {each for each in visit.foreign if not each.startswith(release)} == set()
+        assert release + "pyodide.asm.wasm" in visit.foreign
