@@ -21,6 +21,7 @@ from tests.bench import goals
 from tests.bench.browser import chromium_page, command, packages, webgpu
 from tests.bench.browser.chromium_page import PageError
 from tests.bench.command import main
+from tests.bench.limits import compiled
 from tests.bench.report import complete
 from tests.bench.settings import Settings
 
@@ -56,9 +57,11 @@ def report():
 
 
 @pytest.fixture(scope="module")
-def on_webgpu():
-    """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
-    return measured("--browser", "--goals", "webgpu", "--peers", *JAVASCRIPT)
+def on_webgpu(report):
+    """What is measured with the wheel of `report`, without pyborch, whose import takes most of a minute on a software
+    adapter."""
+    wheel = max(compiled.FOLDER.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    return measured("--browser", "--goals", "webgpu", "--wheel", str(wheel), "--peers", *JAVASCRIPT)
 
 
 def test_every_contestant_is_right_and_timed(report):
