@@ -32,9 +32,10 @@ REPORTS = ROOT / "build" / "reports"
 QUICK = ("lint", "contracts", "sweep", "extension", "package")
 
 # Stages run in groups, side by side; the stages of one group run one after another. native and packaging form a group
-# because both build for other platforms in the same folders; wasm, bench and site all build the wheel for Pyodide. Long
-# groups start first, so that short ones fill the gap at the end; a stage not named here is a group by itself.
-GROUPS = (("wasm", "bench", "site"), ("native", "packaging"), ("webgpu",), ("sweep",), ("loopback",))
+# because both build for other platforms in the same folders. site, wasm and bench all build the wheel for Pyodide, but
+# native/hook.py makes them take turns. Long groups start first, so that short ones fill the gap at the end; a stage not
+# named here is a group by itself.
+GROUPS = (("site",), ("wasm",), ("native", "packaging"), ("webgpu",), ("sweep",), ("loopback",), ("bench",))
 
 
 @dataclass
@@ -181,7 +182,8 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
             else:
                 runner.pytest(stages[name], folders()[name])
 
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+    # One group more than there are processors, because site and wasm spend much of their time waiting for browsers
+    with ThreadPoolExecutor(min(4, (os.cpu_count() or 1) + 1)) as pool:
         list(pool.map(run_group, groups(names)))
     return list(stages.values())
 
