@@ -23,6 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
+
+from native.steps import lock  # noqa: E402
+
 COMPLETE = ".complete"  # this file is written last, so a folder without it is an interrupted fetch
 TIMEOUT = 600  # seconds, for one archive on a slow line
 SILENCE = 20  # seconds to wait for a source to answer
@@ -153,21 +157,22 @@ def fetch(version: str) -> Path:
     distribution = DISTRIBUTIONS[version]
     folder = cache_folder() / f"pyodide-{version}"
     identity = _identity(distribution)
-    marker = folder / COMPLETE
-    if marker.is_file() and marker.read_text() == identity:
+    if _is_complete(folder, identity):
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as temporary:
-        workplace = Path(temporary)
-        assembled = _assemble(distribution, workplace)
-        (assembled / COMPLETE).write_text(identity)
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
+    with lock(folder.with_name(f".{folder.name}.lock")):
+        if _is_complete(folder, identity):  # another process has just fetched it, and must not lose it
+            return folder
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as temporary:
+            assembled = _assemble(distribution, Path(temporary))
+            (assembled / COMPLETE).write_text(identity)
+            shutil.rmtree(folder, ignore_errors=True)
             assembled.rename(folder)
-        except OSError:  # no error if another run finished the same folder first
-            if not (marker.is_file() and marker.read_text() == identity):
-                raise
     return folder
+
+
+def _is_complete(folder: Path, identity: str) -> bool:
+    marker = folder / COMPLETE
+    return marker.is_file() and marker.read_text() == identity
 
 
 def _identity(distribution: Distribution) -> str:

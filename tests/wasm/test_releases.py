@@ -48,6 +48,15 @@ def test_the_release_comes_first(distribution: releases.Distribution) -> None:
     assert {path.name for path in folder.iterdir()} == {*FILES, "numpy.whl", releases.COMPLETE}
 
 
+def test_what_another_process_fetched_meanwhile_is_kept(
+    distribution: releases.Distribution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished = releases.fetch("1").stat().st_mtime_ns
+    before_and_under_the_lock = iter([False, True])
+    monkeypatch.setattr(releases, "_is_complete", lambda *_: next(before_and_under_the_lock))
+    assert releases.fetch("1").stat().st_mtime_ns == finished
+
+
 @pytest.mark.parametrize("name", [*FILES, "numpy.whl"])
 def test_a_changed_file_is_refused(distribution: releases.Distribution, tmp_path: Path, name: str) -> None:
     (tmp_path / "v1" / name).write_bytes(b"something else")
