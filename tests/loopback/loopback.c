@@ -290,8 +290,7 @@ static PyObject *open_loopback(PyObject *self, PyObject *unused) {
     if (lw_open_device(LW_BACKEND_WGPU, &device->device) < 0) {
         return NULL;
     }
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_NewRef(Py_None);
 }
 
 /* inject(fault, countdown): switches on a fault, which strikes at the event after `countdown` others. */
@@ -301,8 +300,7 @@ static PyObject *inject(PyObject *self, PyObject *const *arguments, Py_ssize_t c
         if (PyUnicode_CompareWithASCIIString(arguments[0], fault_names[i]) == 0) {
             armed = (fault)i;
             countdown = PyLong_AsLongLong(arguments[1]);
-            Py_INCREF(Py_None);
-            return Py_None;
+            return Py_NewRef(Py_None);
         }
     }
     return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (fault, countdown)");
@@ -311,8 +309,7 @@ static PyObject *inject(PyObject *self, PyObject *const *arguments, Py_ssize_t c
 static PyObject *slow_reads(PyObject *self, PyObject *seconds) {
     (void)self;
     read_seconds = PyFloat_AsDouble(seconds);
-    Py_INCREF(Py_None);
-    return Py_None;
+    return Py_NewRef(Py_None);
 }
 
 /* without(operation): takes away the kernels of an operation without variants. */

@@ -5,10 +5,8 @@ PROGRAM is a short program, of which each launch fails once, in each way in whic
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
-import pickle
 import signal
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,7 +16,7 @@ import pytest
 
 import lanewise as lw
 from lanewise import _ext
-from tests.loopback.comparison import array, assert_same_bits, on, parts
+from tests.loopback.comparison import READERS, array, assert_same_bits, on, parts
 
 Values = dict[str, Any]
 X = np.linspace(-2, 3, 25, dtype=np.float32).reshape(5, 5)
@@ -241,41 +239,18 @@ def test_write_fails(name: str) -> None:
     assert_same_bits(WRITES[name](x), expected)
 
 
-READS: dict[str, Callable[[lw.Tensor], Any]] = {
-    "tolist": lambda x: x.tolist(),
-    "item": lambda x: x[0, 1].item(),
-    "float": lambda x: float(x[1, 1]),
-    "bool": lambda x: bool(x[2, 2] > 0),
-    "contains": lambda x: 3.0 in x,
-    "memoryview": lambda x: memoryview(x).tolist(),
-    "numpy": lambda x: x.numpy().tolist(),
-    "numpy_async": lambda x: asyncio.run(x.T.numpy_async()).tolist(),
-    "cpu_async": lambda x: asyncio.run(x.cpu_async()).tolist(),
-    "np.asarray": lambda x: np.asarray(x).tolist(),
-    "np.array of a view": lambda x: np.array(x.T, dtype=np.float64).tolist(),
-    "np.array of a list": lambda x: np.array([X, x]).tolist(),
-    "np.mean": lambda x: np.mean(x).item(),
-    "an array's ufunc": lambda x: np.hypot(X, x).tolist(),
-    "bytes": bytes,
-    "to": lambda x: x.T.to("cpu").tolist(),
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
-    "a mask": lambda x: x[x > 0].tolist(),
-    "out on the CPU": lambda x: lw.add(x, 1, out=lw.zeros(x.shape)).tolist(),
-}
-
-
 @pytest.mark.parametrize(("fault", "error"), [("read", lw.DeviceError), ("Ctrl-C", KeyboardInterrupt)])
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("name", READERS)
 def test_read_fails(name: str, fault: str, error: type[BaseException]) -> None:
     """The error reaches the user, although NumPy ignores errors of the buffer protocol and then calls __array__(). That
     call raises no error of another one."""
     x = on("wgpu", X)
-    expected = READS[name](x)
+    expected = READERS[name](x)
     _ext.inject(fault, 0)
     with pytest.raises(error, match=ASKED_FOR if fault == "read" else None):
-        READS[name](x)
+        READERS[name](x)
     assert x.__array__().tolist() == X.tolist()
-    assert READS[name](x) == expected
+    assert READERS[name](x) == expected
 
 
 class StopError(Exception):
