@@ -209,20 +209,6 @@ def test_a_library_that_is_wrong_or_fails_on_webgpu_has_no_figure(answers, note)
     assert versions.startswith("a library 1.0; ") and ("no figures (no adapter)" in versions) == (answers is FAILED)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--browser"], "a browser can only measure the goals; use --goals --backends browser"),
-        ([*GOALS, "fly"], "no goal begins with 'fly'"),
-        ([*GOALS, "--peers", "torch"], "expected peers among numpy, scipy"),
-    ],
-)
-def test_mistakes_are_explained(arguments, message, capsys):
-    assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err and captured.out == ""
-
-
 def test_a_missing_browser_or_driver_is_named(monkeypatch, capsys):
     monkeypatch.setenv("LANEWISE_CHROMIUM", "/usr/bin/chromium")
     monkeypatch.setitem(sys.modules, "playwright.sync_api", None)

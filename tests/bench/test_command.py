@@ -50,6 +50,9 @@ def test_every_operation_is_right_on_every_backend_and_peer(capsys):
         assert not {why for name, why in case["not_timed"].items() if name in PEERS} - {"no such operation"}
 
 
+BROWSER = ["--goals", "--backends", "browser"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -62,9 +65,21 @@ def test_every_operation_is_right_on_every_backend_and_peer(capsys):
         (["add", "--firm"], "--firm works only with --goals; add it"),
         (["add", "--markdown", "README.md"], "--markdown works only with --goals; add it"),
         (["add", "--wheel", "x.whl"], "a browser can only measure the goals"),
+        (["--browser"], "a browser can only measure the goals; use --goals --backends browser"),
+        (["fly", "--goals"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
+        (["fly", *BROWSER], "no goal begins with 'fly'"),
+        (["sort", "--goals", "--backends", "wgpu"], "no goal begins with 'sort'; there are add 2^26"),
+        (["--goals", "--peers", "tfjs"], "expected peers from numpy, numpy-out"),
+        ([*BROWSER, "--peers", "torch"], "expected peers among numpy, scipy"),
+        (["--goals", "--sizes", "4"], "excludes --sizes"),
+        (["--goals", "--threads", "2"], "excludes --sizes, --dtype and --threads"),
+        (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),
+        (["--goals", "--backends", "avx2"], "expected cpu, browser or wgpu as --backends with --goals, got avx2"),
+        (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
     ],
 )
-def test_mistakes_are_explained(arguments, message, capsys):
+def test_mistakes_are_explained(arguments, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     assert main([*arguments, *FAST]) == 2
     captured = capsys.readouterr()
     assert message in captured.err and captured.out == ""

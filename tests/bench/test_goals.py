@@ -114,19 +114,8 @@ TABLE = Table(ROWS, ["a machine", "limits"], {"peers": ["numpy 2"]})
 def test_the_table_has_a_cell_under_every_heading():
     head, *rows = report.cells(TABLE)
     bars = ">= 2x numpy, 60% of the limit"
-    assert head == [
-        "goal",
-        "unit",
-        "lanewise",
-        "median",
-        "of limit",
-        "firm",
-        "met",
-        "aim",
-        "met",
-        "numpy",
-        "one thread",
-    ]
+    assert head[:5] == ["goal", "unit", "lanewise", "median", "of limit"]
+    assert head[5:] == ["firm", "met", "aim", "met", "numpy", "one thread"]
     assert rows == [
         ["add", "us", "2", "2.5", "50%", "<= 3", "yes", ">= 2x numpy", "NO 75%", "3", "4"],
         ["exp", "us", "", "", "", "<= 1", "?", "", "", "", ""],

@@ -358,23 +358,3 @@ def test_software_adapters_are_refused(capsys):
         pytest.skip("the adapter is not a software adapter")
     assert main(["--goals", "--backends", "wgpu"]) == 2
     assert "computes on the CPU, where times of WebGPU say nothing; run this with a GPU" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fly"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
-        (["--backends", "wgpu", "sort"], "no goal begins with 'sort'; there are add 2^26"),
-        (["--peers", "tfjs"], "expected peers from numpy, numpy-out"),
-        (["--sizes", "4"], "excludes --sizes"),
-        (["--threads", "2"], "excludes --sizes, --dtype and --threads"),
-        (["--wheel", "x.whl"], "--wheel is for --backends browser"),
-        (["--backends", "avx2"], "expected cpu, browser or wgpu as --backends with --goals, got avx2"),
-        (["--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
-    ],
-)
-def test_mistakes_are_explained(arguments, message, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    assert main(["--goals", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err and captured.out == ""
