@@ -25,8 +25,6 @@ from tests.bench.report import Row
 from tests.cases import operations
 from tests.cases.cases import Case, Size, build
 
-__all__ = ["row"]
-
 SIZES = (10, 1_000, 100_000, 10_000_000)
 OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "dot", "softmax", "layer_norm", "matmul")
 LARGEST_PRODUCT = 1_000_000  # elements of a matrix; products of larger ones take more than a second

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lanewise.errors import ArgumentError, LanewiseError
@@ -108,12 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     add("word", nargs="*", help="operations and kinds, or with --goals how goals begin; default: all")
     add("--sizes", nargs="+", metavar="SIZE", help="default: by operation")
     add("--dtype", choices=sorted(ITEM_BYTES), help="default: float32 where the operation has it")
-    add(
-        "--backends",
-        nargs="+",
-        metavar="NAME",
-        help="default: all available; with --goals: cpu (default), browser or wgpu",
-    )
+    add("--backends", nargs="+", metavar="NAME", help="default: all; with --goals: cpu (default), browser or wgpu")
     add("--peers", nargs="*", metavar="NAME", help=f"of {', '.join(PEERS)}; default: all installed; no name: none")
     add("--threads", nargs="+", type=int, metavar="N", help="of Lanewise, in turn; peers have the first; default: 1")
     add("--repeats", type=int, metavar="N", help=f"rounds (default: {Settings.repeats})")
@@ -121,22 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print everything measured as JSON instead of a table")
     add("--goals", action="store_true", help="measure a table of goals and judge it")
     add("--firm", action="store_true", help="with --goals: exit with status 1 if a firm goal is missed")
-    add(
-        "--markdown",
-        nargs="+",
-        type=Path,
-        metavar="FILE",
-        help="with --goals: write the table to its place in documents",
-    )
-    add(
-        "--figure",
-        nargs="+",
-        type=Path,
-        metavar="FILE",
-        help="with --goals: draw the rows; -dark.svg is for dark pages",
-    )
+    files = partial(add, nargs="+", type=Path, metavar="FILE")
+    files("--markdown", help="with --goals: write the table to its place in documents")
+    files("--figure", help="with --goals: draw the rows; -dark.svg is for dark pages")
     add("--browser", action="store_true", help="the same as --backends browser")
-    add(
-        "--wheel", type=Path, metavar="FILE", help="with --backends browser: measure this wheel instead of building one"
-    )
+    add("--wheel", type=Path, metavar="FILE", help="with --backends browser: measure this wheel, do not build one")
     return options

@@ -27,8 +27,6 @@ from tests.cases.cases import Case, build
 from tests.cases.inputs import ITEM_BYTES
 from tests.cases.operations import find
 
-__all__ = ["FEWER", "of", "on_threads"]
-
 KERNEL, FROM_NUMPY = "kernel", "from numpy"
 FEWER = "as many threads as cores"
 EDGE = 4096  # of the matrix product that others are compared with

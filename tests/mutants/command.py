@@ -7,7 +7,7 @@ import itertools
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from types import FrameType
@@ -18,8 +18,6 @@ from tests.mutants.process import Processes, Stopped
 from tests.mutants.project import Project
 from tests.mutants.results import COUNTED, Known, Result, Results, report
 from tests.mutants.trial import Copy
-
-__all__ = ["main", "try_all"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LANEWISE = Path(__file__).with_name("lanewise.toml")
@@ -50,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with Processes() as processes:
             lines = ran.lines(project, processes, kept)
-            mutants = _drawn(project, processes, lines, options.seed)
+            project.copy(processes.folder / "sources")
+            mutants = draw(processes.folder / "sources", lines, options.seed)
             if options.list:
                 for mutant in itertools.islice(mutants, options.count):
                     print(f"{mutant.file}:{mutant.line} ({mutant.rule})\n- {mutant.before}\n+ {mutant.after}")
@@ -73,14 +72,6 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     raise KeyboardInterrupt
-
-
-def _drawn(
-    project: Project, processes: Processes, lines: Mapping[str, Sequence[int] | None], seed: int
-) -> Iterator[Mutant]:
-    sources = processes.folder / "sources"
-    project.copy(sources)
-    return draw(sources, lines, seed)
 
 
 def try_all(

@@ -15,8 +15,6 @@ from pathlib import Path
 from tests.mutants.rules import RULES, Line, Rule
 from tests.mutants.source import code_lines
 
-__all__ = ["Mutant", "draw", "mutants_of"]
-
 
 @dataclass(frozen=True)
 class Mutant:

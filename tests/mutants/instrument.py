@@ -23,7 +23,7 @@ ROOT = Path.cwd()
 sys.path.insert(0, str(ROOT))
 
 from native import build, compiler, steps  # noqa: E402
-from native.targets import host  # noqa: E402
+from native.targets import Isa, host  # noqa: E402
 from tests.native.oracle_runner import ORACLE, compile_runner  # noqa: E402
 
 FOLDER = ROOT / "build" / "counted"
@@ -34,15 +34,13 @@ def instrument(names: list[str]) -> None:
     """Builds with line counters (gcov). For each instruction set, builds and runs the program that runs the oracle's
     cases. Then builds the CPython extension and puts it into lanewise/."""
     target, using = TARGET, compiler.choose()
-    isas = [isa for isa in target.isas if isa.name in names]
 
-    def run(name: str) -> None:
-        isa = next(each for each in isas if each.name == name)
+    def run(isa: Isa) -> None:
         runner = compile_runner(target, using, isa)
         subprocess.run([runner, *ORACLE], stdout=subprocess.DEVNULL, check=True)
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(run, names))
+        list(pool.map(run, [isa for isa in target.isas if isa.name in names]))
     objects = build._objects(target, using, FOLDER)
     extension = build._extension(target, using, FOLDER, FOLDER / target.extension)
     steps.run(objects)

@@ -20,8 +20,6 @@ from typing import Any
 from tests import environment
 from tests.mutants.source import SUFFIXES
 
-__all__ = ["Plan", "Project"]
-
 MAX_OPERATIONS = 40  # a source that belongs to more operations is tested as if it belonged to none
 
 

@@ -20,8 +20,6 @@ from tests.mutants.results import Known
 from tests.mutants.source import code_lines, statements
 from tests.mutants.trial import Copy
 
-__all__ = ["lines"]
-
 LIMIT = 3600.0
 
 Lines = dict[str, list[int] | None]

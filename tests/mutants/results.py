@@ -11,8 +11,6 @@ from pathlib import Path
 
 from tests.mutants.draw import Mutant
 
-__all__ = ["COUNTED", "Known", "Result", "Results", "report"]
-
 # The outcomes that count towards --count. Equivalent and invalid mutants are replaced by further ones.
 COUNTED = ("caught", "survived", "undecided")
 

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["RULES", "Change", "Line", "Rule"]
-
 C, PYTHON, WGSL, YAML = (".c", ".h"), (".py",), (".wgsl",), (".yaml",)
 
 

@@ -8,8 +8,6 @@ import io
 import re
 import tokenize
 
-__all__ = ["SUFFIXES", "code_lines", "statements"]
-
 SUFFIXES = (".c", ".h", ".py", ".wgsl", ".yaml")
 
 _C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.DOTALL)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -57,11 +57,21 @@ def known(tmp_path: Path) -> Known:
 
 
 @pytest.fixture
-def copy(project: Project, known: Known) -> Iterator[Copy]:
+def copied(project: Project, known: Known) -> Iterator[Callable[[], Copy]]:
+    """Returns a function that copies the project, as it is then, and builds the copy."""
     with Processes() as processes:
-        copy = Copy(project, processes, known, "copy")
-        copy.prepare()
-        yield copy
+
+        def made() -> Copy:
+            copy = Copy(project, processes, known, "copy")
+            copy.prepare()
+            return copy
+
+        yield made
+
+
+@pytest.fixture
+def copy(copied: Callable[[], Copy]) -> Copy:
+    return copied()
 
 
 def changed(project: Project, name: str, before: str, after: str) -> Mutant:
@@ -115,24 +125,20 @@ def test_a_survivor_is_reported(project: Project, copy: Copy) -> None:
     assert (copy.tree / "code" / "clamp.py").read_text() == (project.root / "code" / "clamp.py").read_text()
 
 
-def test_a_test_that_fails_anyway_does_not_count(project: Project, known: Known) -> None:
+def test_a_test_that_fails_anyway_does_not_count(project: Project, known: Known, copied: Callable[[], Copy]) -> None:
     (project.root / "check_clamp.py").write_text("raise SystemExit(1)")
-    with Processes() as processes:
-        copy = Copy(project, processes, known, "copy")
-        copy.prepare()
-        result = copy.judge(changed(project, "code/clamp.py", "LIMIT = 4.5", "LIMIT = 5.5"))
+    result = copied().judge(changed(project, "code/clamp.py", "LIMIT = 4.5", "LIMIT = 5.5"))
     assert result.status == "survived"
     assert known.fails() == ["python check_clamp.py"]
     assert "fail without a mutant too" in report([result], known.fails())
 
 
-def test_the_tests_after_one_that_fails_anyway_see_the_mutant(project: Project, known: Known) -> None:
+def test_the_tests_after_one_that_fails_anyway_see_the_mutant(
+    project: Project, known: Known, copied: Callable[[], Copy]
+) -> None:
     (project.root / "fails.py").write_text("raise SystemExit(1)")
     project.settings["folder"] = [{"path": "code", "build": [], "tests": ["python fails.py", "python check_clamp.py"]}]
-    with Processes() as processes:
-        copy = Copy(project, processes, known, "copy")
-        copy.prepare()
-        result = copy.judge(changed(project, "code/clamp.py", "LIMIT = 4.5", "LIMIT = 5.5"))
+    result = copied().judge(changed(project, "code/clamp.py", "LIMIT = 4.5", "LIMIT = 5.5"))
     assert (result.status, result.by) == ("caught", "python check_clamp.py: exit status 1")
 
 
@@ -145,16 +151,13 @@ def test_row(row): assert row["x"] < 0 or row["x"] / 2 == row["out"]
 """
 
 
-def test_a_case_that_only_the_mutant_has(project: Project, known: Known) -> None:
+def test_a_case_that_only_the_mutant_has(project: Project, known: Known, copied: Callable[[], Copy]) -> None:
     """pytest names a test after the changed row, so the test that fails does not exist without the mutant. Such a
     failure catches the mutant. Another test, which always fails, catches nothing."""
     (project.root / "tests").mkdir()
     (project.root / "tests" / "test_rows.py").write_text(TEST_ROWS)
     project.settings["folder"] = [{"path": "code", "build": [], "tests": ["tests/test_rows.py"]}]
-    with Processes() as processes:
-        copy = Copy(project, processes, known, "copy")
-        copy.prepare()
-        result = copy.judge(changed(project, "code/halve.yaml", "x: 3.0", "x: 4.0"))
+    result = copied().judge(changed(project, "code/halve.yaml", "x: 3.0", "x: 4.0"))
     assert (result.status, result.by) == ("caught", "tests/test_rows.py::test_row[4.0]")
     assert known.fails() == ["tests/test_rows.py::test_broken"]
 

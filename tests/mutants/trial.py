@@ -25,8 +25,6 @@ from tests.mutants.process import Ended, Processes
 from tests.mutants.project import Plan, Project, isas
 from tests.mutants.results import Known, Result
 
-__all__ = ["BUDGET", "Copy"]
-
 BUDGET = 300.0  # seconds for one mutant
 # A command counts as hanging if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. It
 # is cut off only after PATIENCE times its usual time, if BUDGET allows, because other work may make the machine slow.

@@ -20,8 +20,6 @@ sys.path += [str(TESTS), str(TESTS / "wasm")]  # modules there are not in a pack
 import chromium  # noqa: E402
 from local_site import ISOLATION, LocalSite  # noqa: E402
 
-__all__ = ["Page", "PageError", "opened", "require"]
-
 LONGEST = 15 * 60 * 1000  # the limit for one call of a function of the page, in milliseconds
 LOADING, POLL = 60_000, 10  # milliseconds: the limit for loading the page, and the time between two looks at it
 

@@ -24,7 +24,7 @@ from tests.bench import machine
 from tests.bench.browser import chromium_page, packages, webgpu
 from tests.bench.goals import Goal, Measured, load
 from tests.bench.limits import compiled
-from tests.bench.report import Row, Table, announce, from_case
+from tests.bench.report import OURS, Row, Table, announce, from_case
 from tests.bench.settings import Settings
 from tests.cases import operations
 from wasm import build, releases
@@ -137,7 +137,7 @@ def _start(page: chromium_page.Page, served: Served, peers: Sequence[str], threa
 def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Table:
     print(", ".join(goal.name for goal in chosen), file=sys.stderr, flush=True)
     with chromium_page.opened(served.folders, webgpu=True) as page:
-        needed = {name: served.packages.get(name, []) for name in (webgpu.OURS, *peers)}
+        needed = {name: served.packages.get(name, []) for name in (OURS, *peers)}
         found = webgpu.answers(page, needed, served.settings.repeats)
     versions = webgpu.versions(found)
     heading = _heading(f"WebGPU: {versions}")
@@ -154,7 +154,7 @@ def _served(settings: Settings, peers: set[str]) -> Served:
         raise ArgumentError(f"bench: {error}") from None
     page = Path(__file__).with_name("page")
     folders = {"page": page, "pyodide": pyodide, "dist": wheel.parent, "limits": compiled.FOLDER}
-    needed = {webgpu.OURS: [f"/dist/{wheel.name}"]}
+    needed = {OURS: [f"/dist/{wheel.name}"]}
     if peers.difference(PYTHON):
         folders["npm"] = packages.fetch(packages.NPM, pyodide.parent)
     if webgpu.PYBORCH in peers:

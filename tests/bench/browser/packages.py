@@ -21,8 +21,6 @@ from pathlib import Path
 
 from lanewise.errors import ArgumentError
 
-__all__ = ["NPM", "PYPI", "Source", "fetch", "pins"]
-
 HERE = Path(__file__).resolve().parent
 TIMEOUT = 600  # seconds
 

@@ -16,8 +16,6 @@ from tests.bench.browser import chromium_page
 from tests.bench.goals import Goal, Measured
 from tests.bench.report import OURS, Row
 
-__all__ = ["OURS", "PYBORCH", "answers", "rows", "versions"]
-
 PYBORCH = "pyborch"
 RESULTS = (30.0, 10.0, 17546.875)  # of the first number, of additions, and of the 15 operations and a sum
 COUNTS = ("dispatches", "submissions", "reads")

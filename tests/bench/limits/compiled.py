@@ -19,8 +19,6 @@ from native.errors import BuildError
 from native.targets import TARGETS, Target, host
 from tests.bench.limits.loops import APART, Arrays, Limits
 
-__all__ = ["FOLDER", "build", "opened"]
-
 SOURCE = Path(__file__).with_name("limits.c")
 INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 FOLDER = package_build.BUILD / "bench"

@@ -12,8 +12,6 @@ from lanewise.costs.timing import Contestant, Loop, measure
 from tests.cases.cases import Case
 from tests.cases.inputs import ITEM_BYTES
 
-__all__ = ["APART", "LEVELS", "Arrays", "Limits"]
-
 # The bytes that a loop touches, in all of its arrays together, to measure each level of memory.
 LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
 APART = 341 << 6  # a third of 64 KB: arrays a multiple of 64 KB apart would compete for the same cache sets
