@@ -5,7 +5,6 @@ those that return several tensors."""
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from generator.references import order
@@ -65,22 +64,9 @@ def topk(x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Array,
     return np.take_along_axis(x, chosen, axis), chosen.astype("i4")
 
 
-def split(x: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """The parts of x along an axis."""
-    return np.split(x, indices_or_sections, axis)
-
-
-def nonzero(x: Array) -> tuple[Array, ...]:
-    """The indices of nonzero elements; NaN is nonzero."""
-    return tuple(each.astype("i4") for each in np.nonzero(x))
-
-
-def asarray(obj: Array) -> Array:
-    """The same elements."""
-    return obj
-
-
 MODELS = {
-    each.__name__: each
-    for each in (normalize, zscore, covariance, correlation, add_rms_norm, topk, split, nonzero, asarray)
+    **{each.__name__: each for each in (normalize, zscore, covariance, correlation, add_rms_norm, topk)},
+    "split": np.split,
+    "nonzero": lambda x: tuple(each.astype("i4") for each in np.nonzero(x)),  # NaN is nonzero
+    "asarray": lambda x: x,
 }

@@ -1,5 +1,5 @@
-"""NumPy models of reductions, which give the bits of the kernels. The headers in core/ops that are named below say how
-a block of elements is reduced; tree.py says in which order elements and blocks are joined.
+"""NumPy models of reductions, which give the bits of the kernels. The header in core/ops that has the operation's name
+says how a block of elements is reduced; tree.py says in which order elements and blocks are joined.
 
 Functions of rows return one result per row; `_along_axes` makes models of arrays from them.
 """
@@ -37,42 +37,12 @@ def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
 def total(rows: Array) -> Array:
     """core/ops/sum.h: the identity is -0, but the sum of no elements is 0. bool is summed as int32."""
     rows = rows.astype("i4") if rows.dtype == bool else rows
-    return _zero_of_nothing(rows, reduce(rows, -0.0 if rows.dtype.kind == "f" else 0, np.add))
-
-
-def _zero_of_nothing(rows: Array, result: Array) -> Array:
-    return result if rows.shape[1] else np.zeros_like(result)
-
-
-def mean(rows: Array) -> Array:
-    """core/ops/mean.h: the float32 sum, divided in float64."""
-    count = np.float64(rows.shape[1])
-    return (reduce(rows, -0.0, np.add).astype("f8") / count).astype("f4")
-
-
-def product(rows: Array) -> Array:
-    """Models core/ops/prod.h."""
-    return reduce(rows, 1, np.multiply)
+    return reduce(rows, -0.0 if rows.dtype.kind == "f" and rows.shape[1] else 0, np.add)
 
 
 def dot_product(rows: Array, others: Array) -> Array:
     """core/ops/vecdot.h: each product is rounded before it is added."""
     return total(rows * others)
-
-
-def norm_l1(rows: Array) -> Array:
-    """Models core/ops/norm_l1.h."""
-    return reduce(np.abs(rows), 0, np.add)
-
-
-def norm_linf(rows: Array) -> Array:
-    """core/ops/norm_linf.h: NaN is above all numbers."""
-    return np.max(np.abs(rows), axis=1, initial=0)
-
-
-def sum_of_squares(rows: Array) -> Array:
-    """core/ops/sum_of_squares.h: squares may overflow or underflow."""
-    return reduce(rows * rows, 0, np.add)
 
 
 def squares_in_range(rows: Array) -> Array:
@@ -90,32 +60,17 @@ def squares_in_range(rows: Array) -> Array:
     return join_blocks([of_block(block) for block in blocks(rows)], np.add)
 
 
-def norm_l2(rows: Array) -> Array:
-    """Models core/ops/norm_l2.h."""
-    return np.sqrt(squares_in_range(rows)).astype("f4")
-
-
 def sum_compensated(rows: Array) -> Array:
     """core/ops/sum_compensated.h: floats are added in the order of sum, but in float64."""
     if rows.dtype.kind != "f":
         return total(rows)
-    return _zero_of_nothing(rows, reduce(rows.astype("f8"), -0.0, np.add).astype("f4"))
+    return total(rows.astype("f8")).astype("f4")
 
 
 def _variance(rows: Array, correction: float) -> Array:
     """The variance of core/ops/var.h in float64, before it is rounded to float32."""
     found = moments.of_rows(rows)
     return found.squares / np.float64(max(found.count - correction, 0)) if found.count else np.full(len(rows), np.nan)
-
-
-def variance(rows: Array, correction: float = 0.0) -> Array:
-    """Models core/ops/var.h."""
-    return _variance(rows, correction).astype("f4")
-
-
-def deviation(rows: Array, correction: float = 0.0) -> Array:
-    """Models core/ops/std.h."""
-    return np.sqrt(_variance(rows, correction)).astype("f4")
 
 
 def largest(rows: Array) -> Array:
@@ -132,45 +87,25 @@ def smallest(rows: Array) -> Array:
     return np.where(result == 0, np.where(negative, np.float32(-0.0), np.float32(0)), result)
 
 
-def first_largest(rows: Array) -> Array:
-    """core/ops/argmax.h: the first of equal elements; NaN is the largest."""
-    return np.argmax(rows, axis=1).astype("i4")
-
-
-def first_smallest(rows: Array) -> Array:
-    """core/ops/argmin.h: the first of equal elements; NaN is the smallest."""
-    return np.argmin(rows, axis=1).astype("i4")
-
-
-def any_nonzero(rows: Array) -> Array:
-    """core/ops/any.h: NaN is nonzero."""
-    return (rows != 0).any(axis=1)
-
-
-def all_nonzero(rows: Array) -> Array:
-    """core/ops/all.h: NaN is nonzero."""
-    return (rows != 0).all(axis=1)
-
-
 ALONG_AXES = {
     name: _along_axes(of_rows)
     for name, of_rows in {
         "sum": total,
-        "mean": mean,
-        "prod": product,
+        "mean": lambda rows: (reduce(rows, -0.0, np.add).astype("f8") / np.float64(rows.shape[1])).astype("f4"),
+        "prod": lambda rows: reduce(rows, 1, np.multiply),
         "min": smallest,
         "max": largest,
-        "any": any_nonzero,
-        "all": all_nonzero,
-        "norm_l1": norm_l1,
-        "norm_l2": norm_l2,
-        "norm_linf": norm_linf,
-        "var": variance,
-        "std": deviation,
-        "sum_of_squares": sum_of_squares,
+        "any": lambda rows: (rows != 0).any(axis=1),  # NaN is nonzero
+        "all": lambda rows: (rows != 0).all(axis=1),
+        "norm_l1": lambda rows: reduce(np.abs(rows), 0, np.add),
+        "norm_l2": lambda rows: np.sqrt(squares_in_range(rows)).astype("f4"),
+        "norm_linf": lambda rows: np.max(np.abs(rows), axis=1, initial=0),  # NaN is above all numbers
+        "var": lambda rows, correction=0.0: _variance(rows, correction).astype("f4"),
+        "std": lambda rows, correction=0.0: np.sqrt(_variance(rows, correction)).astype("f4"),
+        "sum_of_squares": lambda rows: reduce(rows * rows, 0, np.add),  # squares may overflow or underflow
         "sum_compensated": sum_compensated,
-        "argmax": first_largest,
-        "argmin": first_smallest,
+        "argmax": lambda rows: np.argmax(rows, axis=1).astype("i4"),  # the first of equal elements; NaN is the largest
+        "argmin": lambda rows: np.argmin(rows, axis=1).astype("i4"),  # and here the smallest
     }.items()
 }
 
