@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import lanewise as lw
+from lanewise.webgpu.shaders import Shader
 
 POISON = 0xA5  # the value of every byte around a result
 GUARD = 17  # elements of poison before and after a result; an odd number, so that small elements start inside a word
@@ -17,6 +23,21 @@ GUARD = 17  # elements of poison before and after a result; an odd number, so th
 def on_gpu(array: Any, dtype: Any = None) -> lw.Tensor:
     """Returns a row-major tensor on the device with the elements of an array."""
     return lw.asarray(np.array(array, dtype, order="C")).to("wgpu")
+
+
+def zeros(*shape: int) -> lw.Tensor:
+    """Returns a float32 tensor of zeros on the device."""
+    return on_gpu(np.zeros(shape), np.float32)
+
+
+def repeated(*shape: int, dtype: Any = np.float32) -> lw.Tensor:
+    """Returns a tensor of any size on the device, all elements of which are one zero in memory."""
+    return lw.broadcast_to(on_gpu(np.zeros(1), dtype), shape)
+
+
+def normal(*shape: int, seed: int = 4) -> np.ndarray:
+    """Returns normally distributed float32 numbers, the same for the same shape and seed."""
+    return np.random.default_rng([seed, *shape]).normal(size=shape).astype(np.float32)
 
 
 def floats(*values: float) -> lw.Tensor:
@@ -32,18 +53,43 @@ def counted(action: Callable[[], Any]) -> tuple[Any, dict[str, int]]:
     return result, {name: after[name] - before[name] for name in after}
 
 
-def transfers() -> tuple[int, int]:
-    """Returns how many copies to the device, and from it, there have been."""
-    stats = lw.memory_stats("wgpu")
-    return stats["uploads"], stats["readbacks"]
-
-
 @contextlib.contextmanager
 def stays_on_gpu() -> Iterator[None]:
     """Asserts that nothing is copied to the device or from it, as it would be if the CPU computed."""
-    before = transfers()
+    before = lw.memory_stats("wgpu")
     yield
-    assert transfers() == before, "the CPU computed, or a tensor was copied to it"
+    after = lw.memory_stats("wgpu")
+    copies = [after[name] - before[name] for name in ("uploads", "readbacks")]
+    assert copies == [0, 0], "the CPU computed, or a tensor was copied to it"
+
+
+def in_process(program: str, *words: str, **variables: str) -> list[str]:
+    """Runs a program in a process of its own, with these words and environment variables, and returns the lines that it
+    prints. It has to exit with 0 and to print no traceback."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+def run_threads(*functions: Callable[[], object]) -> None:
+    """Calls each function in a thread of its own, and waits for all of them."""
+    threads = [threading.Thread(target=each) for each in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def spoiled(shader: Shader) -> Shader:
+    """Returns a shader that does not compile."""
+    return replace(shader, source=shader.source + "fn wrong() { nonsense(); }")
 
 
 class Runner:
