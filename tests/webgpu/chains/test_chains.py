@@ -8,6 +8,7 @@ import itertools
 import threading
 from collections.abc import Callable
 from math import prod
+from operator import iadd, imul, setitem
 from random import Random
 from typing import Any
 
@@ -47,6 +48,15 @@ def fused(action: Callable[[], Any], runs: int = 1) -> Any:
         assert change["chains_run"] + late["chains_run"] == runs
         assert again == first
     return result
+
+
+def assert_chosen(condition: Any, left: Any, right: Any, arrays: tuple[np.ndarray, ...]) -> None:
+    """Runs a chain that chooses elements where two operands differ, and compares its results with those of NumPy."""
+    chosen, same = fused(lambda: ((z := lw.where(condition != left, left, right)), z == condition))
+    a, b, c = arrays
+    expected = np.where(a != b, b, c)
+    np.testing.assert_array_equal(np.array(chosen), expected)
+    np.testing.assert_array_equal(np.array(same), expected == a)
 
 
 @pytest.fixture(autouse=True)
@@ -152,12 +162,9 @@ def test_products_are_not_contracted(gpu: Runner) -> None:
 @pytest.mark.parametrize("dtype", SPECIALS)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 1023])
 def test_every_size_of_item_and_tail(gpu: Runner, dtype: str, count: int) -> None:
-    x, y = (on_gpu(random(dtype, seed, (count,))) for seed in (1, 2))
-    chosen, same = fused(lambda: ((z := lw.where(x != y, x, y)), z == x))
-    a, b = np.array(x), np.array(y)
-    expected = np.where(a != b, a, b)
-    np.testing.assert_array_equal(np.array(chosen), expected)
-    np.testing.assert_array_equal(np.array(same), expected == a)
+    a, b = (random(dtype, seed, (count,)) for seed in (1, 2))
+    x, y = on_gpu(a), on_gpu(b)
+    assert_chosen(y, x, y, (b, a, b))
 
 
 @pytest.mark.parametrize("dtype", SPECIALS)
@@ -174,13 +181,9 @@ def test_every_size_of_item_and_tail(gpu: Runner, dtype: str, count: int) -> Non
     ],
 )
 def test_views(gpu: Runner, dtype: str, view: Callable[[Any], Any]) -> None:
-    array = random(dtype, 4, (200,))
-    flat, other = on_gpu(random(dtype, 5, (6, 10))), on_gpu(array)
-    chosen, same = fused(lambda: ((z := lw.where(flat != view(other), flat, view(other))), z == flat))
-    a, b = np.array(flat), view(array)
-    expected = np.where(a != b, a, b)
-    np.testing.assert_array_equal(np.array(chosen), expected)
-    np.testing.assert_array_equal(np.array(same), expected == a)
+    array, flat = random(dtype, 4, (200,)), random(dtype, 5, (6, 10))
+    x, y = on_gpu(flat), view(on_gpu(array))
+    assert_chosen(y, x, y, (view(array), flat, view(array)))
 
 
 def strided(choice: Random, shape: tuple[int, ...]) -> Callable[[Any, Any], Any]:
@@ -214,12 +217,7 @@ def test_layouts(gpu: Runner, dtype: str) -> None:
     for _ in range(20):
         shape = tuple(choice.choices((1, 2, 3, 5), (3, 2, 2, 1), k=choice.choice((1, 2, 3, 3, 4))))
         views = [strided(choice, shape) for _ in range(3)]
-        a, b, c = (view(np, array) for view in views)
-        x, y, z = (view(lw, tensor) for view in views)
-        chosen, same = fused(lambda x=x, y=y, z=z: ((w := lw.where(x != y, y, z)), w == x))
-        expected = np.where(a != b, b, c)
-        np.testing.assert_array_equal(np.array(chosen), expected, str((shape, x.strides, y.strides, z.strides)))
-        np.testing.assert_array_equal(np.array(same), expected == a)
+        assert_chosen(*(view(lw, tensor) for view in views), tuple(view(np, array) for view in views))
 
 
 def test_many_strided_operands(gpu: Runner) -> None:
@@ -300,36 +298,32 @@ def test_many_numbers(gpu: Runner) -> None:
     assert result == expected.tolist()
 
 
-@pytest.mark.parametrize("write", ["item", "slice", "whole", "add", "out", "put", "view"])
-def test_a_write_to_an_input_comes_after_the_chain(gpu: Runner, write: str) -> None:
+# Writes to x, or to its view x[1:], while y = x * 2 + 1 is pending -> what x is then
+WRITES: dict[str, tuple[Callable[..., object], list[float]]] = {
+    "item": (lambda x, view, y: setitem(x, 0, 9), [9, 2, 3]),
+    "slice": (lambda x, view, y: setitem(x, slice(1, None), 9), [1, 9, 9]),
+    "whole": (lambda x, view, y: setitem(x, ..., y), [3, 5, 7]),
+    "add": (lambda x, view, y: iadd(x, y), [4, 7, 10]),
+    "out": (lambda x, view, y: lw.add(y, 1, out=x), [4, 6, 8]),
+    "put": (lambda x, view, y: setitem(x, lw.asarray([2, 0]), y[:2]), [5, 2, 3]),
+    "view": (lambda x, view, y: imul(view, 2), [1, 4, 6]),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_to_an_input_comes_after_the_chain(gpu: Runner, name: str) -> None:
+    write, expected = WRITES[name]
+
     def action() -> tuple[lw.Tensor, ...]:
         x = floats(1.0, 2.0, 3.0)
         view = x[1:]
         y = x * 2 + 1
-        if write == "item":
-            x[0] = 9
-        elif write == "slice":
-            x[1:] = 9
-        elif write == "whole":
-            x[...] = y
-        elif write == "add":
-            x += y
-        elif write == "out":
-            lw.add(y, 1, out=x)
-        elif write == "put":
-            x[lw.asarray([2, 0])] = y[:2]
-        else:
-            view *= 2
+        write(x, view, y)
         return x, y, y + x
 
     fused(action, runs=1)
     x, y, both = (each.tolist() for each in action())
-    assert y == [3, 5, 7]
-    expected = {
-        "item": [9, 2, 3], "slice": [1, 9, 9], "whole": [3, 5, 7], "add": [4, 7, 10], "out": [4, 6, 8],
-        "put": [5, 2, 3], "view": [1, 4, 6],
-    }  # fmt: skip
-    assert x == expected[write]
+    assert (x, y) == (expected, [3, 5, 7])
     assert both == [a + b for a, b in zip(x, y, strict=True)]
 
 
@@ -360,14 +354,6 @@ def test_views_of_pending_results(gpu: Runner) -> None:
     for result, array in ((y, expected), (table, expected.reshape((3, 4))), (column, expected[1::4])):
         np.testing.assert_array_equal(np.array(result), array)
     np.testing.assert_array_equal(np.array(part), expected[3:7])
-
-
-def test_tensors_on_one_buffer(gpu: Runner) -> None:
-    x = on_gpu(np.arange(100.0, dtype=np.float32))
-    left, right = x[:48], x[48:96]
-    result = fused(lambda: left * right + left - right)
-    a, b = np.arange(48.0), np.arange(48.0, 96.0)
-    np.testing.assert_array_equal(np.array(result), a * b + a - b)
 
 
 def test_what_uses_a_pending_result_runs_it(gpu: Runner) -> None:
