@@ -1,5 +1,5 @@
-"""Tests operations that read or write elements at positions which indices give: take, take_along_axis, assignments to
-indexed elements, searchsorted, and where, which chooses between elements."""
+"""Tests operations that read or write elements at positions which indices give, with more elements than
+tests/sweep/test_indices.py, and of every size: take, assignments to indexed elements, searchsorted, and where."""
 
 from __future__ import annotations
 
@@ -42,33 +42,9 @@ def test_take(gpu: Runner, axis: int, dtype: Any) -> None:
     whole, at = on_gpu(x), on_gpu(np.repeat(indices, 2))
     with stays_on_gpu():
         part = lw.take(whole[::-1, :, ::-1], at[::-2], axis=axis)
+        of_all = lw.take(whole[::-1], at[::2] * 9)
     np.testing.assert_array_equal(np.array(part), np.take(x[::-1, :, ::-1], clamped(INDICES[::-1], 5), axis))
-
-
-@EVERY_SIZE
-def test_take_from_everything(gpu: Runner, dtype: Any) -> None:
-    x, indices = values(4, 5, dtype=dtype), np.array([[19, -20], [50, 7], [-21, 7]], np.int32)
-    expected = x.ravel()[clamped(indices, 20)]
-    np.testing.assert_array_equal(gpu.guarded("take", x, indices), expected)
-    np.testing.assert_array_equal(gpu.guarded("take", x.T.copy(), indices), x.T.ravel()[clamped(indices, 20)])
-
-
-def test_indices_of_an_empty_axis(gpu: Runner) -> None:
-    """They cannot be clamped, so they raise the error that the CPU raises."""
-    x, indices = on_gpu(np.zeros(0, np.float32)), on_gpu(np.array([2], np.int32))
-    with pytest.raises(lw.IndexOutOfRangeError, match="take: expected indices within axis 0 of extent 0, got 2"):
-        lw.take(x, indices)
-    with pytest.raises(lw.IndexOutOfRangeError, match="setitem: index 2 is out of range for axis 0 of extent 0"):
-        x[indices] = 1
-
-
-@EVERY_SIZE
-@pytest.mark.parametrize("axis", [0, 1])
-def test_take_along_axis(gpu: Runner, axis: int, dtype: Any) -> None:
-    x = values(5, 5, dtype=dtype)
-    indices = np.random.default_rng(3).integers(-8, 8, (5, 5)).astype(np.int32)
-    expected = np.take_along_axis(x, clamped(indices, 5), axis)
-    np.testing.assert_array_equal(gpu.run("take_along_axis", x, indices, axis=axis), expected)
+    np.testing.assert_array_equal(np.array(of_all), x[::-1].ravel()[clamped(indices * 9, x.size)])
 
 
 def put(target: np.ndarray, indices: Any, given: np.ndarray) -> None:
@@ -77,32 +53,6 @@ def put(target: np.ndarray, indices: Any, given: np.ndarray) -> None:
     for index, value in zip(np.ravel(indices), given, strict=True):
         if -len(target) <= index < len(target):
             target[index] = value
-
-
-@EVERY_SIZE
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_put(gpu: Runner, axis: int, dtype: Any) -> None:
-    base = values(*moved(5, axis), dtype=dtype)
-    given = values(*moved(len(INDICES), axis), dtype=dtype)
-    x, new, at = on_gpu(base), on_gpu(given), on_gpu(INDICES, np.int32)
-    with stays_on_gpu():
-        x[(slice(None),) * axis + (at,)] = new
-    put(np.moveaxis(base, axis, 0), INDICES, np.moveaxis(given, axis, 0))
-    np.testing.assert_array_equal(np.array(x), base)
-
-
-@EVERY_SIZE
-@pytest.mark.parametrize("axis", [0, 1])
-def test_put_into_a_view(gpu: Runner, axis: int, dtype: Any) -> None:
-    """Elements between those of the view are kept, also those in the same word."""
-    base, given = values(11, 12, dtype=dtype), values(len(INDICES), 5, dtype=dtype)
-    x, new, at = on_gpu(base), on_gpu(given), on_gpu(INDICES, np.int32)
-    view = (slice(1, 10, 2), slice(10, 0, -2))
-    with stays_on_gpu():
-        target = x[view] if axis == 0 else x[view].T
-        target[at] = new
-    put(base[view] if axis == 0 else base[view].T, INDICES, given)
-    np.testing.assert_array_equal(np.array(x), base)
 
 
 @EVERY_SIZE
@@ -116,31 +66,6 @@ def test_the_last_of_many_equal_indices_wins(gpu: Runner, count: int, dtype: Any
         x[at] = new
     put(base, indices, given)
     np.testing.assert_array_equal(np.array(x), base)
-
-
-@EVERY_SIZE
-def test_put_of_numbers_and_rows(gpu: Runner, dtype: Any) -> None:
-    """Values that broadcast: a number, one row for all indices, a number for each index; indices of two dimensions."""
-    base, row = values(5, 7, dtype=dtype), values(7, dtype=dtype)
-    x, y, z, new = (on_gpu(each) for each in (base, base, base, row))
-    at, square = on_gpu([4, 0], np.int32), on_gpu([[1, 3], [1, 0]], np.int32)
-    column = values(2, 1, dtype=dtype)
-    given = on_gpu(column)
-    with stays_on_gpu():
-        x[at] = 1
-        x[:, at] = 0
-        y[square] = new
-        z[at] = given
-    expected = base.copy()
-    expected[[4, 0]] = 1
-    expected[:, [4, 0]] = 0
-    np.testing.assert_array_equal(np.array(x), expected)
-    expected = base.copy()
-    expected[[1, 3, 0]] = row
-    np.testing.assert_array_equal(np.array(y), expected)
-    expected = base.copy()
-    expected[[4, 0]] = column
-    np.testing.assert_array_equal(np.array(z), expected)
 
 
 @EVERY_SIZE

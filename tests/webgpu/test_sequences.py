@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from generator import references
 from harness import Runner, on_gpu, stays_on_gpu
 
 import lanewise as lw
@@ -69,22 +70,10 @@ def test_prefix_sums_in_place(gpu: Runner, length: int, dtype: Any) -> None:
 @pytest.mark.parametrize("offset", [0, 1000, 2**20 + 3, 2**30])
 def test_rotation_at_large_positions(gpu: Runner, offset: int, scaling: str, pairs: str) -> None:
     """The tolerance is the contract's, about what the rotation of a pair of float32 costs with exact angles."""
-    length, depth, theta, factor = 70, 34, 10_000.0, 4.0
-    x = np.random.default_rng(7).uniform(-3, 3, (2, length, depth)).astype(np.float32)
-    keywords = {"offset": offset, "theta": theta, "scaling": scaling, "factor": factor, "pairs": pairs}
-    base = theta * factor ** (depth / (depth - 2)) if scaling == "ntk" else theta
-    positions = np.arange(offset, offset + length, dtype=np.longdouble) / (factor if scaling == "linear" else 1)
-    frequencies = np.longdouble(base) ** (-2 * np.arange(depth // 2, dtype=np.longdouble) / depth)
-    angles = positions[:, None] * frequencies
-    cosine, sine = np.cos(angles), np.sin(angles)
-    expected = np.empty_like(x, np.float64)
-    first, second = (
-        (slice(0, None, 2), slice(1, None, 2))
-        if pairs == "adjacent"
-        else (slice(0, depth // 2), slice(depth // 2, None))
-    )
-    expected[..., first] = x[..., first] * cosine - x[..., second] * sine
-    expected[..., second] = x[..., second] * cosine + x[..., first] * sine
+    x = np.random.default_rng(7).uniform(-3, 3, (2, 70, 34)).astype(np.float32)
+    theta, others = 10_000.0, {"scaling": scaling, "factor": 4.0, "pairs": pairs}
+    keywords = {"offset": offset, "theta": theta, **others}
+    expected = references.rope(x.astype(np.longdouble), np.longdouble(theta), np.longdouble(offset), axis=1, **others)
     tolerance = 6e-7 if offset < 2**25 else 1e-5  # the turns per position have a relative error of about 2^-42
     np.testing.assert_allclose(gpu.guarded("rope", x, **keywords), expected, rtol=0, atol=tolerance)
     view = on_gpu(x)
@@ -184,25 +173,17 @@ def test_constants(gpu: Runner, shape: Any, dtype: str) -> None:
 ROWS = [1, 2, 4, 255, 256, 257, 1024, 1028, 4096, 4097, 8192, 8196, 9001]
 
 
-def normalized(x: np.ndarray, weight: Any = 1.0, bias: Any = 0.0, eps: float = 1e-5) -> np.ndarray:
-    x = x.astype(np.longdouble)
-    centered = x - x.mean(-1, keepdims=True)
-    return (centered / np.sqrt((centered**2).mean(-1, keepdims=True) + eps) * weight + bias).astype(np.float64)
-
-
 @pytest.mark.parametrize("length", ROWS)
 def test_layer_norm(gpu: Runner, length: int) -> None:
     """Tolerances are the contract's. eps makes the denominator of a constant row."""
     random = np.random.default_rng(length)
     x = (100 + random.normal(size=(5, length))).astype(np.float32)
     weight, bias = random.uniform(-2, 2, (2, length)).astype(np.float32)
-    np.testing.assert_allclose(gpu.guarded("layer_norm", x), normalized(x), rtol=0, atol=3.4e-6)
-    result = gpu.guarded("layer_norm", x, weight, bias)
-    np.testing.assert_allclose(result, normalized(x, weight, bias), rtol=0, atol=7e-6)
-    result = gpu.guarded("layer_norm", x, None, bias)
-    np.testing.assert_allclose(result, normalized(x, 1.0, bias), rtol=0, atol=3.4e-6)
-    result = gpu.guarded("layer_norm", x.T.copy(), weight, axis=0)
-    np.testing.assert_allclose(result, normalized(x, weight).T, rtol=0, atol=7e-6)
+    for given, tolerance in (((), 3.4e-6), ((weight, bias), 7e-6), ((None, bias), 3.4e-6), ((weight,), 7e-6)):
+        expected = references.layer_norm(x.astype(float), *given, *[None] * (2 - len(given)), -1, 1e-5)
+        np.testing.assert_allclose(gpu.guarded("layer_norm", x, *given), expected, rtol=0, atol=tolerance)
+        columns = gpu.guarded("layer_norm", x.T.copy(), *given, axis=0)
+        np.testing.assert_allclose(columns, expected.T, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("length", [2, 300, 5000])
@@ -215,8 +196,8 @@ def test_layer_norm_of_rows_whose_squares_overflow_or_vanish(gpu: Runner, size: 
     x = random.uniform(-1, 1, (4, length))
     x[::2] *= size
     x = x.astype(np.float32)
-    got = gpu.guarded("layer_norm", x, eps=0.0)
-    np.testing.assert_allclose(got, normalized(x, eps=0.0), rtol=2e-5, atol=3.4e-6)
+    expected = references.layer_norm(x.astype(np.longdouble), None, None, -1, 0.0).astype(float)
+    np.testing.assert_allclose(gpu.guarded("layer_norm", x, eps=0.0), expected, rtol=2e-5, atol=3.4e-6)
 
 
 @pytest.mark.parametrize("length", ROWS)
@@ -225,9 +206,7 @@ def test_softmax(gpu: Runner, operation: str, length: int) -> None:
     x = np.random.default_rng(length).uniform(-10, 10, (5, length)).astype(np.float32)
     x[1] += 1e30
     x[2, :-1] = -np.inf
-    exact = x.astype(np.longdouble) - x.max(-1, keepdims=True)
-    total = np.exp(exact).sum(-1, keepdims=True)
-    expected = (np.exp(exact) / total if operation == "softmax" else exact - np.log(total)).astype(np.float64)
+    expected = getattr(references, operation)(x.astype(float), -1)
     np.testing.assert_allclose(gpu.guarded(operation, x), expected, rtol=2e-6, atol=1e-6)
     np.testing.assert_allclose(gpu.guarded(operation, x.T.copy(), axis=0), expected.T, rtol=2e-6, atol=1e-6)
 
@@ -235,5 +214,5 @@ def test_softmax(gpu: Runner, operation: str, length: int) -> None:
 @pytest.mark.parametrize("length", ROWS)
 def test_rms_norm(gpu: Runner, length: int) -> None:
     x = np.random.default_rng(length).normal(size=(3, length)).astype(np.float32)
-    expected = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5)
+    expected = references.rms_norm(x.astype(float), None, -1, 1e-5)
     np.testing.assert_allclose(gpu.guarded("rms_norm", x), expected, rtol=2e-6, atol=math.ulp(0))

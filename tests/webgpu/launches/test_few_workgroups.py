@@ -8,21 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness import on_gpu, stays_on_gpu
+from harness import normal, on_gpu, stays_on_gpu
 from openers import Switch, open_player, real_player
 
 import lanewise as lw
 
 Place = Callable[[Any], lw.Tensor]
-RANDOM = np.random.default_rng(3)
-
-
-def normal(*shape: int) -> np.ndarray:
-    return RANDOM.normal(size=shape).astype(np.float32)
 
 
 def integers(below: int, *shape: int) -> np.ndarray:
-    return RANDOM.integers(-below, below, shape).astype(np.int32)
+    return np.random.default_rng(below).integers(-below, below, shape).astype(np.int32)
 
 
 @pytest.fixture(autouse=True)

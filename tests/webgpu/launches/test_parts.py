@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from harness import on_gpu
 from openers import Switch, open_player, real_player
 
 import lanewise as lw
@@ -23,10 +24,6 @@ def small(adapter: None, switch: Switch) -> None:
     """Opens the device with the limit, unless an earlier test has."""
     if switch.opener is not open_small:
         switch.use(open_small)
-
-
-def on_gpu(values: np.ndarray) -> lw.Tensor:
-    return lw.asarray(values).to("wgpu")
 
 
 CASES: dict[str, Callable[[lw.Tensor], lw.Tensor]] = {
