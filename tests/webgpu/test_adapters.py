@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from harness import in_process
 
 DRIVERS = [
     next(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"), None),
     next(Path("/usr/lib/chromium").glob("vk_swiftshader_icd.json"), None),
 ]
+pytestmark = pytest.mark.skipif(
+    None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium"
+)
+
+
+def with_both(program: str, **variables: str) -> list[str]:
+    """Returns the lines that a program prints in a process that has both adapters."""
+    return in_process(program, VK_DRIVER_FILES=os.pathsep.join(map(str, DRIVERS)), **variables)
+
 
 PROGRAM = """
 import copy, pickle
@@ -79,13 +87,8 @@ except lw.BackendUnavailableError as error:
 """
 
 
-@pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
 def test_two_adapters_at_once() -> None:
-    environment = {**os.environ, "VK_DRIVER_FILES": os.pathsep.join(map(str, DRIVERS))}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    closed, mixed, lost, unknown = done.stdout.splitlines()
+    closed, mixed, lost, unknown = with_both(PROGRAM)
     assert closed == "reset: expected a GPU backend that is open, got wgpu:1"
     assert "expected operands on one backend inside strict_backends(), got wgpu and wgpu:1" in mixed
     assert "wgpu:1 was lost: reset() replaced it" in lost
@@ -110,19 +113,11 @@ for main, options in ((bench.main, ()), (command.main, ("--sizes", "64", "--repe
 """
 
 
-@pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
 def test_benchmarks_measure_the_adapter_that_is_named() -> None:
     path = os.pathsep.join([str(Path(__file__).parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
-    environment = {**os.environ, "VK_DRIVER_FILES": os.pathsep.join(map(str, DRIVERS)), "PYTHONPATH": path}
-    command = [sys.executable, "-c", BENCHMARKS]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode, done.stdout) == (0, "[False, True]\n[False, True]\n"), done.stderr[-2000:]
+    assert with_both(BENCHMARKS, PYTHONPATH=path) == ["[False, True]"] * 2
 
 
-@pytest.mark.skipif(None in DRIVERS, reason="needs the Vulkan drivers lavapipe and SwiftShader, the latter of Chromium")
 def test_the_environment_names_an_adapter() -> None:
-    environment = {**os.environ, "VK_DRIVER_FILES": os.pathsep.join(map(str, DRIVERS)), "LANEWISE_BACKEND": "wgpu:1"}
     program = 'import lanewise as lw\nx = lw.ones(3)\nprint(x.backend, x.sum().item())\nlw.init_backend("wgpu:1")'
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stdout) == (0, "wgpu 3.0\n"), done.stderr[-2000:]
+    assert with_both(program, LANEWISE_BACKEND="wgpu:1") == ["wgpu 3.0"]

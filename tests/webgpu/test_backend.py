@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import builtins
 import os
-import subprocess
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from harness import in_process
 from recording import FakePlayer
 
-from lanewise import _ext
 from lanewise.backends import hardware
 from lanewise.backends.devices import DeviceInfo
 from lanewise.errors import ArgumentError, DeviceError
@@ -29,36 +28,25 @@ ADAPTERS = [
     ("VirtualGPU", "Vulkan"),
 ]
 MEMORY = 2**34
-# The limits of each adapter as wgpu writes them, and as WebGPU does.
-OFFERED = {
-    "max-buffer-size": 2**30,
-    "max-storage-buffer-binding-size": 2**27,
-    "max-storage-buffers-per-shader-stage": 8,
-    "max-compute-workgroup-storage-size": 2**14,
-    "max-compute-invocations-per-workgroup": 256,
-    "max-compute-workgroup-size-x": 255,
-    "max-compute-workgroup-size-y": 254,
-    "max-compute-workgroup-size-z": 64,
-    "max-compute-workgroups-per-dimension": 65535,
-    "max-texture-dimension-1d": 8192,
-}
-LIMITS = {
-    "maxBufferSize": 2**30,
-    "maxStorageBufferBindingSize": 2**27,
-    "maxStorageBuffersPerShaderStage": 8,
-    "maxComputeWorkgroupStorageSize": 2**14,
-    "maxComputeInvocationsPerWorkgroup": 256,
-    "maxComputeWorkgroupSizeX": 255,
-    "maxComputeWorkgroupSizeY": 254,
-    "maxComputeWorkgroupSizeZ": 64,
-    "maxComputeWorkgroupsPerDimension": 65535,
-}
+# The limits of each adapter: as wgpu writes them, as WebGPU does, and their values.
+OFFERED = [
+    ("max-buffer-size", "maxBufferSize", 2**30),
+    ("max-storage-buffer-binding-size", "maxStorageBufferBindingSize", 2**27),
+    ("max-storage-buffers-per-shader-stage", "maxStorageBuffersPerShaderStage", 8),
+    ("max-compute-workgroup-storage-size", "maxComputeWorkgroupStorageSize", 2**14),
+    ("max-compute-invocations-per-workgroup", "maxComputeInvocationsPerWorkgroup", 256),
+    ("max-compute-workgroup-size-x", "maxComputeWorkgroupSizeX", 255),
+    ("max-compute-workgroup-size-y", "maxComputeWorkgroupSizeY", 254),
+    ("max-compute-workgroup-size-z", "maxComputeWorkgroupSizeZ", 64),
+    ("max-compute-workgroups-per-dimension", "maxComputeWorkgroupsPerDimension", 65535),
+]
 
 
 def _adapter(kind: str, api: str) -> SimpleNamespace:
     driver = "version 1.2" if api == "Metal" else ""
     info = {"adapter_type": kind, "device": f"the {kind}", "backend_type": api, "description": driver}
-    return SimpleNamespace(info=info, limits=OFFERED, features={"subgroup", "shader-f16", "clip-distances"})
+    limits = {"max-texture-dimension-1d": 8192, **{name: value for name, _, value in OFFERED}}
+    return SimpleNamespace(info=info, limits=limits, features={"subgroup", "shader-f16", "clip-distances"})
 
 
 class FakeDesktopPlayer(FakePlayer):
@@ -108,8 +96,9 @@ def test_adapters_are_listed_best_first_and_described() -> None:
         DeviceInfo(4, "the Unknown", api="vulkan"),
         DeviceInfo(5, "the CPU", api="vulkan", software=True, type="software", **shared),
     ]
+    limits = {name: value for _, name, value in OFFERED}
     features = ("clip-distances", "shader-f16", "subgroups")
-    assert provider.devices() == [device._replace(limits=LIMITS, features=features) for device in expected]
+    assert provider.devices() == [device._replace(limits=limits, features=features) for device in expected]
 
 
 @pytest.mark.parametrize("index", [None, 0, 5])
@@ -129,11 +118,6 @@ def test_the_device_that_is_replaced_is_closed(opened: list[tuple[Any, ...]]) ->
     provider.open(provider.devices()[1])
     provider.open(None)
     assert [player.is_closed for _, player, *_ in opened] == [True, False, False]
-
-
-def test_the_extension_takes_these_arguments() -> None:
-    with pytest.raises(AttributeError, match="lock"):
-        _ext.open_webgpu("wgpu", object(), 7, 4096, 0, 2**28, True)
 
 
 @pytest.mark.parametrize(("text", "fuses"), [("", True), ("0", False), (" off", False), ("1", True)])
@@ -235,10 +219,6 @@ print("wgpu" in sys.modules)
 
 def test_without_gpus_by_request() -> None:
     """LANEWISE_FORCE_CPU keeps WebGPU out. The package wgpu is then never imported."""
-    environment = {**os.environ, "LANEWISE_FORCE_CPU": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=True
-    )
-    message, imported = done.stdout.splitlines()
+    message, imported = in_process(PROGRAM, LANEWISE_FORCE_CPU="1")
     assert message.startswith("BackendUnavailableError") and "LANEWISE_FORCE_CPU keeps GPUs out; unset it" in message
     assert imported == "False"

@@ -1,5 +1,4 @@
-"""Tests what happens to a process whose adapter refuses to open, whose device is lost, and that ends while the device
-works. Each in a process of its own."""
+"""Tests a process whose adapter refuses to open, and one that ends while the device works."""
 
 from __future__ import annotations
 
@@ -7,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from harness import in_process
 
 ENDING = """
 import sys
@@ -47,37 +47,10 @@ assert lw.ones(3).to("wgpu").sum().item() == 3
 assert next(each.available for each in lw.backends() if each.name == "wgpu")
 """
 
-LOST = """
-import lanewise as lw
-from lanewise.webgpu import desktop
-
-players = []
-create = desktop.Player.__init__
-desktop.Player.__init__ = lambda self, adapter: (create(self, adapter), players.append(self))[0]
-x = lw.ones(3).to("wgpu")
-before = [(each.name, each.available) for each in lw.backends()]
-players[0]._device.destroy()
-for _ in range(2):
-    assert [(each.name, each.available) for each in lw.backends()] == before
-    try:
-        x.tolist()
-        print("it was read")
-    except lw.DeviceError as error:
-        assert "wgpu was lost" in str(error)
-assert lw.ones(3).sum().item() == 3
-lw.reset("wgpu")
-assert lw.ones(3).to("wgpu").sum().item() == 3
-"""
-
-
-def run(program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", program, *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
 
 @pytest.mark.parametrize(("how", "code"), [("end", 0), ("error", 1), ("exit", 3)])
 def test_exit_with_work_in_flight_and_tensors_alive(adapter: None, how: str, code: int) -> None:
-    done = run(ENDING, how)
+    done = subprocess.run([sys.executable, "-c", ENDING, how], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr[-2000:]
     if how == "error":
         first, *_, last = done.stderr.splitlines()
@@ -88,13 +61,6 @@ def test_exit_with_work_in_flight_and_tensors_alive(adapter: None, how: str, cod
 
 def test_an_adapter_that_refuses_to_open(adapter: None) -> None:
     """The error has the driver's words. The CPU works, and so does a later attempt."""
-    done = run(REFUSED)
-    assert done.returncode == 0, done.stderr[-2000:]
-    lines = done.stdout.splitlines()
+    lines = in_process(REFUSED)
     assert len(lines) == 3
     assert all("error when opening " in each and "failed (4): not enough queues" in each for each in lines)
-
-
-def test_listing_backends_while_a_device_is_lost(adapter: None) -> None:
-    done = run(LOST)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr[-2000:]
