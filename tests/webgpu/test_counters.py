@@ -24,20 +24,12 @@ def test_a_device_counts_what_it_was_given_to_do(fake: FakePlayer) -> None:
     assert [now - then for now, then in zip(counters("wgpu"), before, strict=True)] == [1, 2, 2, 2, 0, 0, 0]
 
 
-def test_without_a_device_the_counters_are_sums_and_the_sizes_those_of_the_cpu(fake: FakePlayer) -> None:
-    floats(1.0).tolist()
-    assert counters(None) == counters("wgpu")
-    assert lw.memory_stats()["allocated_bytes"] == lw.memory_stats("cpu")["allocated_bytes"]
-
-
-def test_the_cpu_counts_none(fake: FakePlayer) -> None:
-    floats(1.0).tolist()
-    assert counters("cpu") == [0] * len(COUNTERS)
-
-
-def test_a_reset_keeps_the_counts(fake: FakePlayer) -> None:
+def test_counters_of_other_devices_and_after_a_reset(fake: FakePlayer) -> None:
+    """Without a device, the counters are sums, and the sizes those of the CPU. A reset keeps them."""
     floats(1.0).tolist()
     before = counters("wgpu")
+    assert (counters(None), counters("cpu")) == (before, [0] * len(COUNTERS))
+    assert lw.memory_stats()["allocated_bytes"] == lw.memory_stats("cpu")["allocated_bytes"]
     lw.reset("wgpu")
     assert counters("wgpu") == before
 

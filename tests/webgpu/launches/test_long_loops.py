@@ -106,11 +106,13 @@ def test_loops_that_lavapipe_would_cut_short_are_refused(gpu: Runner, name: str)
             LONG[name](1).numpy()
 
 
-@pytest.mark.parametrize(("rows", "is_refused"), [(2, False), (4, False), (5, True)])
-def test_rows_that_share_a_workgroup(switch: Switch, rows: int, is_refused: bool) -> None:
-    """Their loops add up: here, 364 rounds for a row."""
+@pytest.mark.parametrize(
+    ("rows", "limit", "is_refused"), [(2, 728, False), (4, 728, False), (5, 728, True), (50, 0, False), (50, -1, False)]
+)
+def test_rows_that_share_a_workgroup(switch: Switch, rows: int, limit: int, is_refused: bool) -> None:
+    """Their loops add up: here, 364 rounds for a row. A limit of 0 or less is none."""
     player = FakePlayer()
-    player.max_rounds = 2 * 364
+    player.max_rounds = limit
     switch.use(lambda: player.open(groups=2))
     x = lw.zeros((rows, 100 * 256)).to("wgpu")
     if not is_refused:
@@ -118,14 +120,6 @@ def test_rows_that_share_a_workgroup(switch: Switch, rows: int, is_refused: bool
         return
     with pytest.raises(BackendError, match=CUT_SHORT):
         lw.softmax(x).tolist()
-
-
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_player_without_a_limit(switch: Switch, limit: object) -> None:
-    player = FakePlayer()
-    player.max_rounds = limit
-    switch.use(lambda: player.open(groups=2))
-    lw.softmax(lw.zeros((50, 100 * 256)).to("wgpu")).tolist()
 
 
 @pytest.mark.parametrize("name", ["max_rounds", "compiles_tiles"])
