@@ -21,7 +21,15 @@ def missing() -> str:
 
 
 def command() -> list[str]:
-    """Returns the command that runs the ARM Python, after downloading that Python unless it is in the cache."""
+    """Returns the command that runs the ARM Python."""
+    emulator = qemu()
+    (python,) = (path for path in Path(emulator[-1], "usr", "bin").glob("python3.*") if not path.is_symlink())
+    return [*emulator, str(python)]
+
+
+def qemu() -> list[str]:
+    """Returns the command that runs a program for ARM Linux, after downloading what it may load unless that is in the
+    cache."""
     root = _cache() / "python-arm64"
     if not root.exists():
         root.parent.mkdir(parents=True, exist_ok=True)
@@ -32,8 +40,7 @@ def command() -> list[str]:
             except OSError:  # another process has created it
                 if not root.exists():
                     raise
-    (python,) = (path for path in (root / "usr" / "bin").glob("python3.*") if not path.is_symlink())
-    return ["qemu-aarch64", "-L", str(root), str(python)]
+    return ["qemu-aarch64", "-L", str(root)]
 
 
 def _cache() -> Path:

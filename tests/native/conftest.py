@@ -4,7 +4,6 @@ with expected results); fixtures return its reports for each instruction set."""
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +15,9 @@ from native.targets import host
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
+import arm_python  # noqa: E402
 import support  # noqa: E402
-from oracle_runner import Report, commands, compile_neon_runner, compile_runner, run  # noqa: E402
+from oracle_runner import Report, commands, compile_runner, neon_command, run  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -39,14 +39,13 @@ def runner() -> Path:
 
 
 @pytest.fixture(scope="session")
-def neon(absent: Callable[[str, str], None]) -> Report:
+def neon(absent: Callable[[str, str], None], reports: dict[str, Report]) -> Report:
     """The runner's report on NEON, which is emulated unless this is an ARM machine."""
-    emulator = shutil.which("qemu-aarch64")
-    native = host().name == "aarch64-linux"
-    if not emulator and not native:
-        absent("neon", "qemu-aarch64 is not installed (Debian: qemu-user)")
-    program = compile_neon_runner()
-    return run([program] if native else [str(emulator), program])
+    if host().name == "aarch64-linux":
+        return reports["neon"]
+    if missing := arm_python.missing():
+        absent("neon", f"{missing} is not installed")
+    return run(neon_command(arm_python.qemu()))
 
 
 @pytest.fixture(scope="session")

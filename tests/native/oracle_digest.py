@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from native import compiler
 from native.targets import host
-from tests.native.oracle_runner import ORACLE, commands, compile_neon_runner, compile_runner
+from tests.native import arm_python
+from tests.native.oracle_runner import ORACLE, commands, compile_runner, neon_command
 
 Command = list[str | Path]
 
@@ -33,9 +33,8 @@ Command = list[str | Path]
 def runners() -> dict[str, Command]:
     """Returns, for each CPU backend, the command that runs the cases of an oracle file on it."""
     found = commands(compile_runner(host(), compiler.choose()))
-    emulator = shutil.which("qemu-aarch64")
-    if emulator and "neon" not in found:
-        found["neon"] = [emulator, compile_neon_runner()]
+    if "neon" not in found and not arm_python.missing():
+        found["neon"] = neon_command(arm_python.qemu())
     return found
 
 

@@ -19,8 +19,8 @@ __all__ = [
     "Report",
     "commands",
     "compile_counting_runner",
-    "compile_neon_runner",
     "compile_runner",
+    "neon_command",
     "run",
     "run_paths",
 ]
@@ -104,10 +104,11 @@ def compile_runner(
     return program
 
 
-def compile_neon_runner() -> Path:
-    """Compiles a runner with the NEON kernels linked in, for ARM Linux or an emulator of it."""
-    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM C library
-    return compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
+def neon_command(emulator: Sequence[str]) -> list[str | Path]:
+    """Returns the command that runs oracle cases on the NEON library of the wheel for ARM Linux. `emulator` is the
+    command that runs a program for ARM Linux."""
+    target, using = TARGETS["aarch64-linux"], compiler.choose()
+    return [*emulator, compile_runner(target, using), build.binaries_of(target, using)["_lib/kernels_neon.so"]]
 
 
 def compile_counting_runner(target: Target, isa: Isa) -> Path:
