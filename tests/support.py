@@ -12,8 +12,14 @@ import os
 import subprocess
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from native.compiler import Compiler
+    from native.targets import Target
 
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
 SAVED = REPORTS / "support"
@@ -116,6 +122,13 @@ def share(names: Iterable[str], offset: int, count: int) -> list[str]:
     """Returns the names in one of `count` shares, chosen by a hash, so that a name stays in its share when others are
     added. The shares 0 to count - 1 together have all names."""
     return [name for name in names if zlib.crc32(name.encode()) % count == offset]
+
+
+def compiled_quickly(target: Target, using: Compiler) -> tuple[Target, Compiler]:
+    """Returns the target and zig with flags that take 0.6 of the time to compile kernels. zig treats -O1 as -O3, so
+    these choose its debug mode without what it adds, and then tell the compiler behind it to optimize a little."""
+    flags = ("-fno-sanitize=undefined", "-g0", "-Xclang", "-O1")
+    return replace(target, optimization="-Og"), replace(using, cflags=(*using.cflags, *flags))
 
 
 def absent(reason: str, what: str) -> None:

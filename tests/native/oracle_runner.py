@@ -10,6 +10,7 @@ from pathlib import Path
 
 from native import build, compiler, steps
 from native.targets import TARGETS, Isa, Target
+from tests import support
 
 __all__ = [
     "ORACLE",
@@ -113,10 +114,11 @@ def neon_command(emulator: Sequence[str]) -> list[str | Path]:
 
 def compile_counting_runner(target: Target, isa: Isa) -> Path:
     """Compiles a runner that counts how often the kernels of an instruction set take each code path, as marked by PATH
-    (core/paths.h). Optimizes little (-O1), because that takes a third of the time."""
+    (core/paths.h)."""
     static = {"x86_64-linux": "x86_64-linux-musl", "aarch64-linux": "aarch64-linux-musl"}
     triple = static.get(target.name, "wasm32-wasi-musl")
-    return compile_runner(replace(target, zig_triple=triple), compiler.choose(), isa, ("-DLW_COUNT_PATHS", "-O1"))
+    target, using = support.compiled_quickly(replace(target, zig_triple=triple), compiler.choose())
+    return compile_runner(target, using, isa, ("-DLW_COUNT_PATHS",))
 
 
 def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
