@@ -85,17 +85,23 @@ static void place(placed *p, const array *a, size_t item, size_t guard) {
 
 typedef enum { TO_ARRAY, FROM_ARRAY, TO_CANARIES } transfer;
 
-/* Copies row-major elements to the array or from it, or fills the array with canaries. */
+/* Copies row-major elements to the array or from it, or fills the array with canaries. The axes from `outer` on are
+ * contiguous, and are copied as one item: under an emulator, a copy by elements takes longer than most kernels. */
 static void copy(const placed *p, const array *a, uint8_t *packed, transfer direction) {
     int64_t index[LW_MAX_NDIM] = {0};
     uint8_t *at = p->first;
-    for (size_t i = 0; i < a->count; i++, packed += p->item) {
+    int outer = a->ndim;
+    size_t bytes = p->item;
+    while (outer > 0 && p->strides[outer - 1] == (int64_t)bytes && a->count) {
+        bytes *= (size_t)a->shape[--outer];
+    }
+    for (size_t done = 0; done < a->count * p->item; done += bytes, packed += bytes) {
         if (direction == TO_CANARIES) {
-            memset(at, CANARY, p->item);
+            memset(at, CANARY, bytes);
         } else {
-            memcpy(direction == TO_ARRAY ? at : packed, direction == TO_ARRAY ? packed : at, p->item);
+            memcpy(direction == TO_ARRAY ? at : packed, direction == TO_ARRAY ? packed : at, bytes);
         }
-        for (int d = a->ndim - 1; d >= 0; d--) {
+        for (int d = outer - 1; d >= 0; d--) {
             at += p->strides[d];
             if (++index[d] < a->shape[d]) {
                 break;
