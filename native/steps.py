@@ -22,6 +22,8 @@ from native.errors import BuildError
 
 __all__ = ["Step", "lock", "run"]
 
+ROOT = str(Path(__file__).resolve().parents[1])
+
 
 @dataclass(frozen=True)
 class Step:
@@ -38,10 +40,11 @@ class Step:
         return self.output.with_name(self.output.name + ".stamp")
 
     def key(self) -> str:
-        """Returns a hash of everything that the output depends on."""
+        """Returns a hash of everything that the output depends on. Leaves out where this repository is, so that a copy
+        of it can use copied outputs."""
         parts = [self.tool, *("python" if word == sys.executable else word for word in self.command)]
         parts += [f"{path} {_digest(path, path.stat().st_mtime_ns)}" for path in sorted(self.inputs)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return hashlib.sha256("\0".join(parts).replace(ROOT, "").encode()).hexdigest()
 
     def is_done(self) -> bool:
         return self.output.exists() and self.stamp.exists() and self.stamp.read_text() == self.key()
