@@ -146,3 +146,12 @@ static int is_near(double got, double expected, int dtype, bound b, double magni
                           fmax(b.relative * fabs(expected), b.magnitude * magnitude));
     return distance <= allowed;
 }
+
+/* Writes the strides in bytes of an array whose elements are contiguous, in row-major order. */
+static void contiguous(const array *a, size_t item, int64_t *strides) {
+    int64_t stride = (int64_t)item;
+    for (int d = a->ndim - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= a->shape[d] ? a->shape[d] : 1;
+    }
+}

@@ -59,14 +59,6 @@ typedef struct {
     int64_t strides[LW_MAX_NDIM];
 } placed;
 
-static void contiguous(const array *a, size_t item, int64_t *strides) {
-    int64_t stride = (int64_t)item;
-    for (int d = a->ndim - 1; d >= 0; d--) {
-        strides[d] = stride;
-        stride *= a->shape[d] ? a->shape[d] : 1;
-    }
-}
-
 /* Allocates memory for an array of this shape, with the strides that p already has. */
 static void place(placed *p, const array *a, size_t item, size_t guard) {
     int64_t before = 0, after = 0;
