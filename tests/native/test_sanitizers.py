@@ -153,7 +153,7 @@ def test_resident_memory(sanitized: Path) -> None:
     """Runs the test that measures the memory of the process, with the sanitizer set to free at once."""
     environment = _environment("address")
     environment["ASAN_OPTIONS"] += ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"
-    _run_tests(sanitized, environment, ROOT / LEAK_TEST)
+    _run_tests(sanitized, environment, ROOT / "tests" / "extension" / LEAK_TEST)
 
 
 @pytest.mark.parametrize("lost", ["ctypes.CDLL(None).malloc(1000)", "python.Py_IncRef(ctypes.py_object(lw.ones(3)))"])
