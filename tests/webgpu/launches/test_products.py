@@ -63,7 +63,7 @@ LONG = [
 def assert_product(result: Any, a: np.ndarray, b: np.ndarray, added: Any = 0.0) -> None:
     a, b = a.astype(np.float64), b.astype(np.float64)
     size = np.abs(a) @ np.abs(b) + np.abs(added)
-    assert (np.abs(np.asarray(result) - (a @ b + added)) <= 2e-6 * size).all()
+    assert (np.abs(np.asarray(result) - (a @ b + added)) <= 1e-6 * size).all()
 
 
 def layouts(x: np.ndarray) -> tuple[lw.Tensor, ...]:
