@@ -12,18 +12,15 @@ from pathlib import Path
 
 from commands import SiteError, output_of
 
-__all__ = ["PIP_INSTALL", "VirtualEnvironmentError", "create"]
+__all__ = ["PIP_INSTALL", "create"]
 
 PIP_INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 
 
-class VirtualEnvironmentError(SiteError):
-    """A virtual environment could not be created, or its packages could not be installed."""
-
-
 def create(folder: Path, requirements: Path) -> Path:
     """Creates a virtual environment with the packages of a requirements file, and returns its Python. Keeps an existing
-    environment if it is complete and was created by this version of Python from the same file."""
+    environment if it is complete and was created by this version of Python from the same file. Raises SiteError if the
+    environment cannot be created, or its packages cannot be installed."""
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = folder / "requirements.stamp"  # written last, so a folder without it is incomplete
     expected = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
@@ -35,12 +32,9 @@ def create(folder: Path, requirements: Path) -> Path:
     try:
         venv.create(folder, with_pip=True)
     except Exception as error:  # what venv raises depends on which of its parts is missing
-        raise VirtualEnvironmentError(
+        raise SiteError(
             f"cannot create {folder}: {error}\ninstall Python's modules venv and ensurepip (Debian: python3-venv)"
         ) from error
-    try:
-        output_of(f"pip could not install the packages of {name}", python, *PIP_INSTALL, "-r", requirements)
-    except SiteError as error:
-        raise VirtualEnvironmentError(str(error)) from error
+    output_of(f"pip could not install the packages of {name}", python, *PIP_INSTALL, "-r", requirements)
     stamp.write_text(expected)
     return python
