@@ -137,7 +137,7 @@ class Fields:
         A member's annotation says which values its field may have, and its default stands for a missing field.
         """
         hints = get_type_hints(kind)
-        for member in fields(kind):  # type: ignore[arg-type] # there is no type of all dataclasses
+        for member in fields(kind):  # type: ignore[arg-type] # no public type covers every dataclass
             key = member.name
             if key in given:
                 continue
