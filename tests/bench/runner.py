@@ -5,6 +5,7 @@ Makes the contestants (Lanewise on a backend, and other libraries), compares the
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from tests.cases.inputs import HostArray
 
 NO_SUCH_OPERATION = "no such operation"  # a reason in `not_timed` that does not count as a failure
 OUT, HELD, CHAIN = "out", "held", "chain"  # ways to call an operation; backend_ready describes them
+HELD_RESULTS = 16  # with more, freed buffers exceed what a device keeps, and allocating takes most of the time
 
 Clock = Callable[[Sequence[Contestant]], Sequence[Timing]]  # times contestants in turn
 
@@ -107,7 +109,7 @@ def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
     """Makes a contestant of Lanewise on one backend.
 
     `how` says what happens to results: by default, each is freed before the next call. OUT writes all into the first.
-    HELD keeps them until the next sample, so that what a GPU computes may overlap. CHAIN ends the chain of elementwise
+    HELD keeps the last HELD_RESULTS, so that what a GPU computes may overlap. CHAIN ends the chain of elementwise
     operations in each call, with a launch that is not part of it: one that goes on would end in the middle of a call,
     and write an intermediate result, too.
     """
@@ -170,12 +172,11 @@ def on_backend(case: Case, backend: str) -> Contestant:
 
 
 def _holding(contestant: Contestant) -> Contestant:
-    """Returns a contestant that keeps the results of a sample until the next one."""
+    """Returns a contestant that keeps its last results."""
     once = eval(f"lambda: {contestant.expression}", dict(contestant.names))  # the benchmark's own code, as in timeit
-    held: list[object] = []
+    held: deque[object] = deque(maxlen=HELD_RESULTS)
 
     def batch(count: int) -> None:
-        held.clear()
         held.extend(once() for _ in range(count))
         if contestant.finish is not None:
             contestant.finish(None)
