@@ -86,7 +86,7 @@ def compile_runner(
                 *(["-DLW_STATIC"] if isa else []),
                 *flags,
             ],
-            (source, PROGRAMS / "oracle_file.h", folder / "kernel_names.h", *inputs),
+            (source, *PROGRAMS.glob("*.h"), folder / "kernel_names.h", *inputs),
             using.version,
         )
         for source in (PROGRAMS / "runner.c", ROOT / "native" / "system" / "cpu.c")
