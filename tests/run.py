@@ -31,11 +31,9 @@ from environment import ROOT, best_and_scalar, install_system_packages, prepare,
 REPORTS = ROOT / "build" / "reports"
 QUICK = ("lint", "contracts", "sweep", "extension", "package")
 
-# Stages run in groups, side by side; the stages of one group run one after another. native and packaging form a group
-# because both build for other platforms in the same folders. site, wasm and bench all build the wheel for Pyodide, but
-# native/hook.py makes them take turns. Long groups start first, so that short ones fill the gap at the end; a stage not
-# named here is a group by itself.
-GROUPS = (("site",), ("wasm",), ("native", "packaging"), ("webgpu",), ("sweep",), ("loopback",), ("bench",))
+# Stages run side by side. Builds of one platform write to the same folder and take turns: native/hook.py holds a lock,
+# as do tests that build without it. Long stages start first, so that short ones fill the gap at the end.
+LONG = ("site", "wasm", "native", "webgpu", "sweep", "loopback", "packaging", "bench")
 
 
 @dataclass
@@ -165,26 +163,19 @@ def folders() -> dict[str, Path]:
     return {folder.name: folder for folder in tests if any(folder.rglob("test_*.py"))}
 
 
-def groups(names: Iterable[str]) -> list[list[str]]:
-    """Returns the groups of stages. Groups run side by side; the stages of one group run one after another."""
-    named = [name for group in GROUPS for name in group]
-    return [*([name for name in group if name in names] for group in GROUPS), *([n] for n in names if n not in named)]
-
-
 def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
     """Runs the stages with these names and returns their outcomes in the same order."""
     stages = {name: Stage(name) for name in names}
 
-    def run_group(group: Iterable[str]) -> None:
-        for name in group:
-            if name == "lint":
-                lint(runner, stages[name])
-            else:
-                runner.pytest(stages[name], folders()[name])
+    def run_stage(name: str) -> None:
+        if name == "lint":
+            lint(runner, stages[name])
+        else:
+            runner.pytest(stages[name], folders()[name])
 
-    # One group more than there are processors, because site and wasm spend much of their time waiting for browsers
+    # One stage more than there are processors, because site and wasm spend much of their time waiting for browsers
     with ThreadPoolExecutor(min(4, (os.cpu_count() or 1) + 1)) as pool:
-        list(pool.map(run_group, groups(names)))
+        list(pool.map(run_stage, sorted(names, key=lambda name: LONG.index(name) if name in LONG else len(LONG))))
     return list(stages.values())
 
 

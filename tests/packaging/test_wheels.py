@@ -55,16 +55,18 @@ def test_a_wheel_for_each_platform(small: Path, build: Callable, name: str) -> N
 
 
 # Builds a platform's binaries in this checkout, not in a copy, so that only changes since the last run are compiled.
+# Takes turns with other builds of the platform, as native/hook.py does.
 COMPILE = """
 import sys
 sys.path[:0] = [".", "tests"]
 import support
-from native import build, compiler
+from native import build, compiler, steps
 from native.targets import TARGETS
 target, using = TARGETS[sys.argv[1]], compiler.choose()
 if sys.argv[2] == "-O0":
     target, using = support.compiled_quickly(target, using, "-O0")
-print(*build.binaries_of(target, using, sys.argv[3:]), sep="\\n")
+with steps.lock(build.BUILD / f"{target.name}.lock"):
+    print(*build.binaries_of(target, using, sys.argv[3:]), sep="\\n")
 """
 
 
