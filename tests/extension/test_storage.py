@@ -141,7 +141,7 @@ def test_a_lower_limit_frees_memory_at_once():
 
 @pytest.mark.host
 def test_scratch_memory_that_just_fits_is_kept():
-    x, out = lw.rand((1024, 1024)), lw.zeros((1024, 1024))
+    x, out = lw.rand((640, 640)), lw.zeros((640, 640))
     before = lw.get_num_threads()
     lw.set_num_threads(1)  # on one thread, matmul allocates a single block of scratch memory
     try:

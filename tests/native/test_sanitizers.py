@@ -54,12 +54,14 @@ os._exit(status or bool(leaks))
 # It measures the process's memory. To detect use after free, AddressSanitizer frees memory late, and the test would
 # report the delay as a leak.
 LEAK_TEST = "test_pool.py::test_eight_threads_leak_nothing"
-# These tests repeat calls, or make a long one, for what AddressSanitizer does not look for: races and the GIL. It sees
-# the same accesses in test_pool.py::test_the_number_changes_while_calls_run and in calls of the rest of the tests.
+# These tests repeat calls, or make a long one, for what AddressSanitizer does not look for: races, the GIL and page
+# faults. It sees the same accesses in test_pool.py::test_the_number_changes_while_calls_run and in calls of the rest of
+# the tests.
 LONG_TESTS = (
     "test_threads.py::test_eight_threads_at_once",  # test_no_data_races() runs it
     "test_threads.py::test_large_work_releases_the_gil",
     "test_pool.py::test_ten_thousand_calls_from_eight_threads",
+    "test_storage.py::test_a_second_large_result_costs_no_page_faults",
 )
 
 
