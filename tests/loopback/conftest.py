@@ -39,9 +39,10 @@ def obstacle() -> str:
 OBSTACLE = obstacle()
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def quick_collections() -> Iterator[None]:
-    """Exempts the objects of the modules from garbage collections, of which each test runs two."""
+    """Exempts what modules, and tests of files that have run, leave behind, such as the oracle's cases, from garbage
+    collections, of which each test runs two."""
     gc.collect()
     gc.freeze()
     yield
