@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import yaml
 
 Record = TypeVar("Record")
+_hints: Callable[[type], dict[str, Any]] = cache(get_type_hints)  # which compiles each annotation
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 ABSENT: Any = object()
@@ -136,7 +138,7 @@ class Fields:
 
         A member's annotation says which values its field may have, and its default stands for a missing field.
         """
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         for member in fields(kind):  # type: ignore[arg-type] # no public type covers every dataclass
             key = member.name
             if key in given:
