@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from generator import load
 from generator.fields import ContractError
 
@@ -41,9 +40,7 @@ def _values(container: Any, place: Place = ()) -> Iterator[tuple[Place, Any, Any
 
 
 CONTENTS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted(CONTRACTS.glob("*.yaml"))
-    if path.name not in load.SHARED
+    path.stem: load.read_yaml(path) for path in sorted(CONTRACTS.glob("*.yaml")) if path.name not in load.SHARED
 }
 KINDS = load.load_kinds(CONTRACTS)
 
