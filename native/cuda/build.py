@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +30,7 @@ LIBRARY = build.BUILD / "cuda" / "kernels_cuda.so"
 ARCHITECTURES = ("-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=compute_75")
 # For the same results as on the CPU: no fused multiply-add, correctly rounded division and square root, denormals kept.
 EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")
+OPTIMIZED = ("-O3",)
 
 
 def find_nvcc() -> Path | None:
@@ -40,28 +42,29 @@ def find_nvcc() -> Path | None:
     return Path(found) if found else None
 
 
-def compile_library() -> Path:
-    """Compiles the library if it is out of date, and returns its path."""
+def compile_library(library: Path = LIBRARY, optimization: Sequence[str] = OPTIMIZED) -> Path:
+    """Compiles the library if it is out of date, with these flags of nvcc, and returns its path."""
     nvcc = find_nvcc()
     if nvcc is None:
         raise BuildError("nvcc is not on the PATH; install NVIDIA's CUDA toolkit, or set NVCC")
     build.generate()
     source = build.GENERATED / "cuda_kernels.cu"
     folder = Path(__file__).resolve().parent
-    versions = LIBRARY.with_name("exports.map")
+    versions = library.with_name("exports.map")
     versions.parent.mkdir(parents=True, exist_ok=True)
     versions.write_text(f"{{ global: {binaries.TABLE}; local: *; }};\n", encoding="utf-8")
     include = (*build.KERNEL_INCLUDE, folder)
     command = [
-        *(str(nvcc), "-std=c++17", "-O3", "-shared", "-cudart=static", "-DLW_ISA_CUDA", *EXACT, *ARCHITECTURES),
+        *(str(nvcc), "-std=c++17", "-shared", "-cudart=static", "-DLW_ISA_CUDA"),
+        *(*optimization, *EXACT, *ARCHITECTURES),
         *(f"-I{each}" for each in include),
         *("-Xcompiler=-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={versions}"),
-        *("-o", str(LIBRARY), str(source)),
+        *("-o", str(library), str(source)),
     ]
     headers = [path for each in include for path in each.rglob("*") if path.suffix in (".h", ".cuh")]
     inputs = (source, versions, *sorted(set(headers)))
-    steps.run([steps.Step(LIBRARY, command, inputs, _version(nvcc), _check)])
-    return LIBRARY
+    steps.run([steps.Step(library, command, inputs, _version(nvcc), _check)])
+    return library
 
 
 def _version(nvcc: Path) -> str:

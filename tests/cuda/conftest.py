@@ -19,6 +19,7 @@ from generator import table  # noqa: E402
 from generator.schema import all_kernels  # noqa: E402
 from plugin import CONTRACTS, LAUNCHED, Plugin  # noqa: E402
 
+UNOPTIMIZED = ("-O0", "-Xcicc=-O0", "-Xptxas=-O0")  # host code, and both steps of the compilation for GPUs
 REQUIRED = set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
 
 
@@ -31,27 +32,34 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def library() -> Path:
-    """The plugin's file, compiled if it is out of date."""
+    """The plugin's file, compiled if it is out of date. It is not optimized, which takes less than half of the time:
+    only a GPU runs kernels."""
     from native.cuda import build
 
     if build.find_nvcc() is None:
         (pytest.fail if {"cuda", "cuda-compile"} & REQUIRED else pytest.skip)("nvcc is not on the PATH")
-    return build.compile_library()
+    return build.compile_library(build.LIBRARY.parent / "unoptimized" / build.LIBRARY.name, UNOPTIMIZED)
+
+
+def opened(library: Path) -> Plugin:
+    return Plugin(library, [kernel.name for kernel in all_kernels(CONTRACTS)])
 
 
 @pytest.fixture(scope="session")
 def plugin(library: Path) -> Plugin:
     """The plugin, loaded; this needs no GPU."""
-    return Plugin(library, [kernel.name for kernel in all_kernels(CONTRACTS)])
+    return opened(library)
 
 
 @pytest.fixture(scope="session")
 def gpu(plugin: Plugin) -> Plugin:
-    """The plugin, on a machine with a GPU."""
+    """The plugin as it is built for users, on a machine with a GPU."""
     reason = plugin.missing_gpu()
     if reason:
         (pytest.fail if "cuda" in REQUIRED else pytest.skip)(f"no CUDA device: {reason}")
-    return plugin
+    from native.cuda import build
+
+    return opened(build.compile_library())
 
 
 @pytest.fixture
