@@ -15,6 +15,7 @@ import lanewise as lw
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
+SIGNATURE = table.signature(CONTRACTS)
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 CHOSEN = set(filter(None, os.environ.get("LANEWISE_SWEEP_BACKENDS", "").split(",")))  # empty: all of them
 BACKENDS = [info.name for info in lw.backends() if info.available and (not CHOSEN or info.name.value in CHOSEN)]
@@ -29,6 +30,6 @@ def oracle_of(operation: str) -> oracle_file.Oracle:
     if not path.exists():
         pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")
     oracle = oracle_file.read(path)
-    if oracle.signature != table.signature(CONTRACTS):
+    if oracle.signature != SIGNATURE:
         pytest.fail(f"{path} was made from other contracts; run: python contracts/generate.py --oracle {ORACLE}")
     return oracle
