@@ -99,6 +99,15 @@ def _levels(watched: Sequence[object]) -> list[int]:
     ]
 
 
+def _level(index: int, watched: Sequence[object]) -> str:
+    """Returns the name of a number of _levels()."""
+    names = ("blocks of Python", "bytes of tensors", "references to small ints")
+    if index < len(names):
+        return names[index]
+    value = watched[index - len(names)]
+    return f"references to {type(value).__name__} {_text(value):.40}"
+
+
 def _growth(calls: Sequence[Call]) -> list[str]:
     """Returns a message for each number of _levels() that grew in proportion to the number of calls."""
     arguments = [part for call in calls for part in _parts((*call.arguments, *call.keywords.values()))]
@@ -111,10 +120,8 @@ def _growth(calls: Sequence[Call]) -> list[str]:
             for call in calls:
                 call.run()
         after = _levels(watched)
-        names = ["blocks of Python", "bytes of tensors", "references to small ints"]
-        names += [f"references to {type(each).__name__} {_text(each):.40}" for each in watched]
-        changes = zip(names, before, after, strict=True)
-        grown = [f"{name}: {new - old:+d} in {ROUNDS} rounds" for name, old, new in changes if new - old >= ROUNDS // 2]
+        changes = enumerate(new - old for old, new in zip(before, after, strict=True))
+        grown = [f"{_level(i, watched)}: {by:+d} in {ROUNDS} rounds" for i, by in changes if by >= ROUNDS // 2]
         if not grown:
             break
     return grown
