@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from types import SimpleNamespace
@@ -23,7 +24,8 @@ def available():
     return [str(info.name) for info in lw.backends() if info.available]
 
 
-def test_prints_a_line_for_each_backend_and_that_they_agree(capsys):
+def test_prints_a_line_for_each_backend_and_that_they_agree(monkeypatch, capsys):
+    monkeypatch.setattr(command, "measure", partial(command.measure, repeats=1))
     assert main([]) == 0
     out = capsys.readouterr().out
     for backend in available():
@@ -50,7 +52,13 @@ def test_readbacks(wgpu):
     assert (after["readbacks"] - before["readbacks"], after["uploads"] - before["uploads"]) == (1, 0)
 
 
-def test_webgpu_predicts_what_the_cpu_does(wgpu, capsys):
+@pytest.fixture
+def untimed(monkeypatch):
+    """Makes the command predict only: timing WebGPU on the CPU takes long."""
+    monkeypatch.setattr(command, "measure", lambda readers: [Timing(each.name, 1, (1e9,)) for each in readers])
+
+
+def test_webgpu_predicts_what_the_cpu_does(wgpu, untimed, capsys):
     reports = []
     for backend in ("scalar", "wgpu"):
         assert main(["--backend", backend, "--json"]) == 0
@@ -119,7 +127,7 @@ def test_the_speed_is_that_of_the_fastest_round(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["readers"][0]["images_per_second"] == 270
 
 
-def test_plot(tmp_path):
+def test_plot(untimed, tmp_path):
     pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
     path = tmp_path / "sheet.png"
     assert main(["--backend", "scalar", "--plot", str(path)]) == 0
@@ -131,7 +139,7 @@ def test_plot(tmp_path):
 
 @pytest.fixture
 def figures(monkeypatch):
-    """Returns a list that collects the figures that are drawn."""
+    """Returns a list that collects the figures that would be drawn; test_plot draws one."""
     figure = pytest.importorskip("matplotlib.figure", reason="--plot needs the extra lanewise[plot]")
     figures = []
 
@@ -139,6 +147,9 @@ def figures(monkeypatch):
         def __init__(self, *arguments, **keywords):
             super().__init__(*arguments, **keywords)
             figures.append(self)
+
+        def savefig(self, *arguments, **keywords):
+            pass
 
     monkeypatch.setattr(plot, "figure_class", lambda: Recorded)
     return figures
