@@ -229,12 +229,14 @@ def marked(folder: Path) -> list[str]:
 def test_ctrl_c_leaves_nothing_behind(project: Project, tmp_path: Path) -> None:
     """The run is interrupted after a test has started a process in a session of its own. Only the environment variable
     MARK tells that this process must be killed."""
-    (project.root / "check_clamp.py").write_text(
+    check = (
         "import subprocess, sys, time, pathlib\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
         f"pathlib.Path({str(tmp_path / 'started')!r}).touch()\n"
         "time.sleep(600)\n"
     )
+    for path in project.root.glob("check_*.py"):  # so that it does not matter which mutant is the first
+        path.write_text(check)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     words = [sys.executable, "-m", "tests.mutants", "--seed", "1", "--project", str(project.root / "small.toml")]
