@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -97,7 +98,9 @@ def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("emcc") is None:
         engines.absent("emcc is not installed", "emcc")
     folder = tmp_path_factory.mktemp("emcc")
-    compiler = folder / "cc"
+    # The build compiles again if the compiler's path changes, so the path depends on what the wrapper does
+    compiler = ROOT / "build" / "emcc" / hashlib.sha256(WRAPPER.encode()).hexdigest()[:16] / "cc"
+    compiler.parent.mkdir(parents=True, exist_ok=True)
     compiler.write_text(WRAPPER)
     compiler.chmod(0o755)
     # emcc is a Python program that imports modules from its own folder, which PYTHONSAFEPATH prevents
