@@ -19,6 +19,7 @@ sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 import chromium  # noqa: E402
 import engines  # noqa: E402
 import environment  # noqa: E402
+import pyodide_runner  # noqa: E402
 import support  # noqa: E402
 import webdriver  # noqa: E402
 from console import PAGES, Console  # noqa: E402
@@ -64,10 +65,13 @@ def pyodide(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="session", params=engines.IN_NODE, ids="-".join)
-def release_in_node(request: pytest.FixtureRequest) -> tuple[Path, str]:
-    """The folder of each Pyodide distribution in turn, and the path of the Node to run it in."""
+def with_micropip(request: pytest.FixtureRequest) -> Iterator[pyodide_runner.Session]:
+    """Each Pyodide distribution in turn, with micropip, in a Node."""
     version, place = request.param
-    return engines.distribution(version), engines.node(place)
+    folder = engines.distribution(version)
+    packages = pyodide_runner.installer(folder)
+    with closing(pyodide_runner.Session(folder, packages=packages, node=engines.node(place))) as session:
+        yield session
 
 
 @pytest.fixture(scope="session", params=engines.NODES)

@@ -10,13 +10,15 @@ import pytest
 
 from wasm import build
 
-PROGRAM = Path(__file__).parent / "programs" / "compiled.py"
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.fixture(scope="session")
-def results(emcc_wheel: Path, release_in_node: tuple[Path, str]) -> dict[str, object]:
-    pyodide, node = release_in_node
-    answer: dict[str, object] = pyodide_runner.run(pyodide, PROGRAM, packages=[emcc_wheel], node=node)
+def results(emcc_wheel: Path, with_micropip: pyodide_runner.Session) -> dict[str, object]:
+    """What programs/compiled.py returns, after micropip has installed the wheel from a file. The wheel compiled by zig
+    is installed by micropip in every release, too: in browsers by test_install.py, and in Node by tests/site."""
+    assert with_micropip.run(PROGRAMS / "install.py", mounts={"/dist": emcc_wheel.parent}) == [11.0, 22.0]
+    answer: dict[str, object] = with_micropip.run(PROGRAMS / "compiled.py")
     return answer
 
 

@@ -35,13 +35,13 @@ def check(engine: engines.Engine) -> None:
     assert results["scalar"]["added"] == [1024 + index * 0.25 for index in range(1024)]
 
 
-@pytest.mark.parametrize(("version", "place"), engines.IN_NODE)
+@pytest.mark.parametrize(("version", "place"), [engines.IN_NODE[0], engines.IN_NODE[-1]])
 def test_in_node(version: str, place: str, wheel: Path) -> None:
     folder = engines.distribution(version)
     with closing(engines.NodeEngine(engines.node(place), folder, version, wheel, [FLAG])) as engine:
         check(engine)
 
 
-@pytest.mark.parametrize("version", [min(engines.PLACES), max(engines.PLACES)])
-def test_in_chromium(version: str, old_chromium: chromium.Chromium, site: LocalSite) -> None:
-    check(engines.BrowserEngine(Console(old_chromium, site, version)))
+def test_in_chromium(old_chromium: chromium.Chromium, site: LocalSite) -> None:
+    """With the newest release that all browsers run; the oldest one runs so on the landing page."""
+    check(engines.BrowserEngine(Console(old_chromium, site, max(engines.PLACES))))

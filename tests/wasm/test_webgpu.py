@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import engines
-import pyodide_runner
 import pytest
 import support
-import webdriver
 from chromium import Chromium, Driver
 from console import Console
 from local_site import LocalSite
@@ -29,6 +27,11 @@ WITHOUT_JSPI = "delete WebAssembly.Suspending; delete WebAssembly.promising;"
 NEWEST = "314.0.7"
 
 Results = dict[str, Any]
+
+
+def in_engine(place: str) -> pytest.MarkDecorator:
+    """Runs a test in an engine that other tests have started, with the newest release that all browsers run."""
+    return pytest.mark.parametrize("engine", [f"{place}-{NEWEST}"], indirect=True, scope="session")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +72,7 @@ def never_suspending(driver: Driver) -> Iterator[Chromium]:
         yield browser
 
 
-@pytest.fixture(scope="module", params=sorted(releases.DISTRIBUTIONS))
+@pytest.fixture(scope="module", params=[min(releases.DISTRIBUTIONS), max(releases.DISTRIBUTIONS)])
 def never_suspended(request: pytest.FixtureRequest, never_suspending: Chromium, site: LocalSite) -> Iterator[Results]:
     """What programs/webgpu_await.py returns in a page that cannot suspend Python."""
     with closing(Console(never_suspending, site, request.param)) as console:
@@ -245,10 +248,10 @@ def test_the_demo_predicts_what_the_cpu_does(gpu_engine: engines.Engine) -> None
     assert report["agree"] and report["status"] == 0
 
 
-def test_firefox(firefox: webdriver.Firefox, site: LocalSite) -> None:
+@in_engine("firefox")
+def test_firefox(engine: engines.Engine) -> None:
     """Computes on WebGPU where Firefox has an adapter; elsewhere, it is refused with a reason, and the CPU goes on."""
-    with closing(Console(firefox, site, NEWEST)) as console:
-        found = console.run(PROGRAMS / "webgpu_missing.py")
+    found = engine.run(PROGRAMS / "webgpu_missing.py")
     assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])
     if found["reason"] is None:
         assert (found["error"], found["gpu"]) == ("", [2.0, 4.0, 6.0])
@@ -281,18 +284,17 @@ def test_an_adapter_that_gives_no_device_is_listed_as_missing(driver: Driver, si
     assert all("no queue is left" in error for error in found["errors"]) and len(found["errors"]) == 2
 
 
-def test_a_browser_without_an_adapter_says_so(chromium: Chromium, site: LocalSite) -> None:
-    with closing(Console(chromium, site, NEWEST)) as console:
-        found = console.run(PROGRAMS / "webgpu_missing.py")
+@in_engine("page")
+def test_a_browser_without_an_adapter_says_so(engine: engines.Engine) -> None:
+    found = engine.run(PROGRAMS / "webgpu_missing.py")
     assert found["reason"].startswith("the browser has no adapter for WebGPU; see chrome://gpu")
     assert found["reason"] in found["error"]
     assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])
 
 
-def test_an_engine_without_webgpu_says_so(wheel: Path) -> None:
-    node = pyodide_runner.require_node()
-    with closing(engines.NodeEngine(node, engines.distribution(NEWEST), NEWEST, wheel)) as engine:
-        found = engine.run(PROGRAMS / "webgpu_missing.py")
+@in_engine("node")
+def test_an_engine_without_webgpu_says_so(engine: engines.Engine) -> None:
+    found = engine.run(PROGRAMS / "webgpu_missing.py")
     assert found["reason"].startswith("this JavaScript has no navigator.gpu; use a browser with WebGPU")
     assert found["reason"] in found["error"]
     assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])

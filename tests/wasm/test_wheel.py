@@ -12,7 +12,6 @@ import subprocess
 import tokenize
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import auditwheel_emscripten
@@ -39,15 +38,6 @@ def libraries(any_wheel: Path) -> dict[str, str]:
     """The file name of each kernel library, by instruction set. Omits those that the compiler does not support."""
     names = {"scalar", "simd128", "relaxed_simd"} - set(build.left_out(any_wheel))
     return {name: f"kernels_{name}.wasm" for name in names}
-
-
-@pytest.fixture(scope="session")
-def with_micropip(release_in_node: tuple[Path, str]) -> Iterator[pyodide_runner.Session]:
-    """A Pyodide of each release in turn, with micropip."""
-    pyodide, node = release_in_node
-    packages = pyodide_runner.installer(pyodide)
-    with closing(pyodide_runner.Session(pyodide, packages=packages, node=node)) as session:
-        yield session
 
 
 def test_zig_makes_every_library(wheel: Path) -> None:
@@ -156,11 +146,6 @@ def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dic
     if "relaxed_simd" in libraries:
         expected[libraries["relaxed_simd"]] = pyodide_runner.node_version(node)[0] >= RELAXED_SINCE
     assert valid == expected
-
-
-def test_micropip_installs_it_from_a_file(wheel: Path, with_micropip: pyodide_runner.Session) -> None:
-    program = Path(__file__).parent / "programs" / "install.py"
-    assert with_micropip.run(program, mounts={"/dist": wheel.parent}) == [11.0, 22.0]
 
 
 def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, with_micropip: pyodide_runner.Session) -> None:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import engines
-import pyodide_runner
 import pytest
 from chromium import Chromium, Driver
 from console import PAGES, Console
 from local_site import ISOLATION, LocalSite
-from test_webgpu import NEWEST, WITHOUT_JSPI
+from test_webgpu import NEWEST, WITHOUT_JSPI, in_engine
 
 from wasm import releases
 
@@ -95,9 +94,9 @@ def test_set_num_threads_ends_the_workers(results: Results) -> None:
     assert results["ended"] == [1, [3, 0], is_freed]
 
 
-def test_a_page_that_is_not_isolated_says_so(chromium: Chromium, site: LocalSite) -> None:
-    with closing(Console(chromium, site, NEWEST)) as console:
-        found = console.run(PROGRAMS / "workers_refused.py")
+@in_engine("page")
+def test_a_page_that_is_not_isolated_says_so(engine: engines.Engine) -> None:
+    found = engine.run(PROGRAMS / "workers_refused.py")
     assert found == {
         "error": "init_threads: expected a page that is cross-origin isolated, got one that cannot share memory; serve "
         "it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp",
@@ -107,10 +106,9 @@ def test_a_page_that_is_not_isolated_says_so(chromium: Chromium, site: LocalSite
     }
 
 
-def test_node_says_so(wheel: Path) -> None:
-    node = pyodide_runner.require_node()
-    with closing(engines.NodeEngine(node, engines.distribution(NEWEST), NEWEST, wheel)) as engine:
-        found = engine.run(PROGRAMS / "workers_refused.py")
+@in_engine("node")
+def test_node_says_so(engine: engines.Engine) -> None:
+    found = engine.run(PROGRAMS / "workers_refused.py")
     assert found["error"] == (
         "init_threads: expected a browser, got a JavaScript runtime without web workers; remove this call"
     )
