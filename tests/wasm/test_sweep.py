@@ -5,6 +5,8 @@ from contracts/."""
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +29,20 @@ WASM = ("simd128", "relaxed_simd")  # backends that only a WebAssembly engine ha
 Findings = dict[str, dict[str, dict[str, Any]]]
 
 
+def mounts_for(names: Sequence[str], folder: Path) -> dict[str, Path]:
+    """Returns what programs/sweep.py needs to be mounted to run these operations. Copies their cases to the folder: a
+    browser downloads and unpacks all that is mounted, and the cases of all operations are 47 MB."""
+    for path in (ORACLE / f"{name}.bin" for name in names):
+        if path.exists():
+            shutil.copy(path, folder)
+    (folder / "operations.txt").write_text("\n".join(names))
+    return {"/tests": TESTS, "/oracle": folder}
+
+
 @pytest.fixture(scope="session")
 def findings(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Findings:
     """What programs/sweep.py returns in an engine: for each of its operations and backends, complaints and a digest."""
-    chosen = tmp_path_factory.mktemp("operations") / "operations.txt"
-    chosen.write_text("\n".join(operations_of(engine.name, OPERATIONS)))
-    mounts = {"/tests": TESTS, "/oracle": ORACLE, "/part": chosen.parent}
+    mounts = mounts_for(operations_of(engine.name, OPERATIONS), tmp_path_factory.mktemp("oracle"))
     found: Findings = engine.run(PROGRAM, mounts=mounts, timeout=600)
     return found
 

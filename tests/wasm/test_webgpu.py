@@ -15,7 +15,7 @@ import support
 from chromium import Chromium, Driver
 from console import Console
 from local_site import LocalSite
-from test_sweep import OPERATIONS, ORACLE, TESTS
+from test_sweep import OPERATIONS, TESTS, mounts_for
 
 from lanewise.backends.devices import LIMITS
 from wasm import releases
@@ -231,9 +231,7 @@ def test_a_part_of_the_oracle_in_each_engine(
     """Each engine runs a share of the operations, so that together they run all of them. Also checks the device that
     follows a lost one."""
     part = support.share(OPERATIONS, ENGINES.index(request.node.callspec.params["gpu_engine"]), len(ENGINES))
-    (tmp_path / "operations.txt").write_text("\n".join(part))
-    mounts = {"/tests": TESTS, "/oracle": ORACLE, "/part": tmp_path}
-    found = gpu_engine.run(PROGRAMS / "webgpu_sweep.py", mounts=mounts, timeout=600)
+    found = gpu_engine.run(PROGRAMS / "webgpu_sweep.py", mounts=mounts_for(part, tmp_path), timeout=600)
     assert sorted(found) == sorted(part)
     wrong = {name: complaints for name, complaints in found.items() if complaints}
     assert not wrong

@@ -2,8 +2,8 @@
 files of test cases. tests/sweep does so with NumPy; this program uses only the standard library, because a bare Pyodide
 has no NumPy. test_sweep.py also runs this program natively, to compare the bits.
 
-In Pyodide, the repository's tests/ must be mounted as /tests, the folder of the oracle's files as /oracle, and as /part
-a folder with operations.txt, the names of the operations to run."""
+In Pyodide, the repository's tests/ must be mounted as /tests, and as /oracle a folder with the oracle's files and with
+operations.txt, the names of the operations to run."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def sweep(folder: Path, backends: Sequence[str], names: Collection[str] | None =
 
 
 def here() -> Findings:
-    names = Path("/part/operations.txt").read_text().split()
+    names = Path("/oracle/operations.txt").read_text().split()
     return sweep(Path("/oracle"), [info.name for info in lw.backends() if info.available], names)
 
 

@@ -1,4 +1,4 @@
-"""Runs the oracle's cases of the operations that /part/operations.txt names on WebGPU, as sweep.py does on the CPU's
+"""Runs the oracle's cases of the operations that /oracle/operations.txt names on WebGPU, as sweep.py does on the CPU's
 backends. Returns the complaints about each."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def complaints(entry: dict[str, Any]) -> list[str]:
 
 
 def results() -> dict[str, list[str]]:
-    names = Path("/part/operations.txt").read_text().split()
+    names = Path("/oracle/operations.txt").read_text().split()
     return {entry["name"]: complaints(entry) for entry in sweep.table() if entry["name"] in names}
 
 
