@@ -3,7 +3,9 @@ site."""
 
 from __future__ import annotations
 
+import hashlib
 import http.client
+import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import serve
 from served import serving
 from visit import Visit
 
+import build
 import lanewise
 
 FIRST = "import lanewise\nprint(lanewise.__version__)"
@@ -65,6 +68,15 @@ def test_a_notebook_with_an_error_fails(visit: Visit) -> None:
     with pytest.raises(lab.NotebookError, match=r"cell 1 raised \S*PiplitePyPIDisabled: .*PyPI fallback is disabled"):
         lab.run_cells(visit, "absent.ipynb", ["1 + 1", "%pip install no-such-package-for-lanewise", "1 / 1"])
     visit.errors.clear()  # the kernel also writes the exception to the console
+
+
+def test_the_index_has_the_wheel_of_one_tag(site: Path) -> None:
+    """JupyterLite's kernel lists a wheel once per tag, and its build stops at a second entry."""
+    index = site / "lite" / "pypi" / "all.json"
+    ((release,),) = json.loads(index.read_text())["lanewise"]["releases"].values()
+    assert release["filename"].endswith(f"-{build.LAB_TAG}_wasm32.whl")
+    digest = hashlib.sha256((index.parent / release["filename"]).read_bytes()).hexdigest()
+    assert digest == release["digests"]["sha256"]
 
 
 def test_isolation_sends_two_headers(site: Path) -> None:
