@@ -33,13 +33,14 @@ class LandingPage(Visit):
     def measured(self, work: str = "matmul-256") -> int:
         """Waits until a work has been measured on every contestant, and returns the number of its bars."""
         rows = f"figure[data-work='{work}'] g.row"
-        self.page.wait_for_function(f"!document.querySelector(\"{rows}[data-state='pending']\")")
+        self.page.wait_for_function(f"!document.querySelector(\"{rows}[data-state='pending']\")", polling=50)
         return int(self.page.locator(f"{rows}[data-state='measured']").count())
 
     def finish(self) -> None:
         """Runs the benchmark to its end."""
         self.start()
-        self.page.wait_for_function("/^(Done|Stopped)/.test(document.querySelector('#status').textContent)")
+        ended = "/^(Done|Stopped)/.test(document.querySelector('#status').textContent)"
+        self.page.wait_for_function(ended, polling=50)
         assert self.page.inner_text("#status").startswith("Done"), self.page.inner_text("#problem")
 
     def problem(self) -> str:

@@ -53,7 +53,8 @@ class Visit:
     def ask(self, script: str, argument: object = None, *, seconds: float) -> Any:
         """Calls an asynchronous function, given as JavaScript, and returns its result."""
         self.page.evaluate(BEGIN, [script, argument])
-        self.page.wait_for_function("window.lanewiseTest !== undefined", timeout=seconds * 1000)
+        # Without `polling`, Playwright would look in each frame, and so make the page draw frames all the time
+        self.page.wait_for_function("window.lanewiseTest !== undefined", polling=50, timeout=seconds * 1000)
         outcome = self.page.evaluate("window.lanewiseTest")
         assert "error" not in outcome, outcome["error"]
         return outcome["value"]
