@@ -27,7 +27,8 @@ PLACES = {
     "0.29.5": ("page",),
     "314.0.7": (*NODES, "page", "worker", "firefox"),
 }
-EMCC = "emcc-314.0.7"  # Pyodide 314.0.7 in the system's Node, with the wheel compiled by emcc
+NEWEST = max(PLACES)  # the newest release that all browsers run
+EMCC = f"emcc-{NEWEST}"  # it runs in the system's Node, with the wheel compiled by emcc
 ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
 # Engines that run all operations: of the libraries compiled by zig, all three, and of those compiled by emcc. Each of
 # the others runs a share of the operations, and together they run all of them.

@@ -24,14 +24,13 @@ PROGRAMS = TESTS / "wasm" / "programs"
 ENGINES = [each for each in engines.ENGINES if each.partition("-")[0] in ("page", "worker")]
 # Pyodide takes a browser without these for one that cannot suspend Python, such as Safari 26.
 WITHOUT_JSPI = "delete WebAssembly.Suspending; delete WebAssembly.promising;"
-NEWEST = "314.0.7"
 
 Results = dict[str, Any]
 
 
 def in_engine(place: str) -> pytest.MarkDecorator:
     """Runs a test in an engine that other tests have started, with the newest release that all browsers run."""
-    return pytest.mark.parametrize("engine", [f"{place}-{NEWEST}"], indirect=True, scope="session")
+    return pytest.mark.parametrize("engine", [f"{place}-{engines.NEWEST}"], indirect=True, scope="session")
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +262,7 @@ def test_firefox(engine: engines.Engine) -> None:
 
 def test_a_note_says_that_kernels_are_compiled(gpu_chromium: Chromium, site: LocalSite) -> None:
     """It comes while new kernels first run, not afterwards."""
-    with closing(Console(gpu_chromium, site, NEWEST)) as console:
+    with closing(Console(gpu_chromium, site, engines.NEWEST)) as console:
         first, second = console.run(PROGRAMS / "webgpu_note.py")
     assert first == second and len(first) == 1
     assert re.fullmatch("lanewise: waiting for .*swiftshader.*, which compiles each kernel before .*", first[0])
@@ -274,7 +273,7 @@ def test_an_adapter_that_gives_no_device_is_listed_as_missing(driver: Driver, si
     """AUTO goes on with the CPU."""
     with (
         closing(driver.launch(webgpu=True, script=script)) as browser,
-        closing(Console(browser, site, NEWEST)) as console,
+        closing(Console(browser, site, engines.NEWEST)) as console,
     ):
         found = console.run(PROGRAMS / "webgpu_refusal.py")
     assert (found["auto"], found["cpu"]) == (False, [2.0, 2.0])

@@ -13,12 +13,12 @@ import pytest
 from chromium import Chromium, Driver
 from console import PAGES, Console
 from local_site import ISOLATION, LocalSite
-from test_webgpu import NEWEST, WITHOUT_JSPI, in_engine
+from test_webgpu import WITHOUT_JSPI, in_engine
 
 from wasm import releases
 
 PROGRAMS = Path(__file__).parent / "programs"
-ENGINES = ("page-0.27.7", f"page-{NEWEST}", f"worker-{NEWEST}", f"firefox-{NEWEST}")
+ENGINES = ("page-0.27.7", f"page-{engines.NEWEST}", f"worker-{engines.NEWEST}", f"firefox-{engines.NEWEST}")
 
 Results = dict[str, Any]
 
@@ -118,7 +118,7 @@ def test_node_says_so(engine: engines.Engine) -> None:
 def test_a_page_that_cannot_suspend_python_uses_one_thread(driver: Driver, isolated_site: LocalSite) -> None:
     with (
         closing(driver.launch(script=WITHOUT_JSPI)) as browser,
-        closing(Console(browser, isolated_site, NEWEST)) as console,
+        closing(Console(browser, isolated_site, engines.NEWEST)) as console,
     ):
         found = console.run(PROGRAMS / "workers_refused.py")
     assert found == {"error": "", "same": True, "threads": 2, "ended": 1}
