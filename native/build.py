@@ -21,7 +21,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the imports of `native`, which is not installed
@@ -60,6 +60,12 @@ def generate() -> None:
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
     if result.returncode:
         raise BuildError(f"contracts/generate.py failed:\n{result.stdout}{result.stderr}")
+
+
+def lock(target: Target) -> IO[bytes]:
+    """Waits until no other process builds for the platform, whose builds all write to the same files. Returns a file
+    to close when the build's files are no longer needed."""
+    return steps.lock(BUILD / f"{target.name}.lock")
 
 
 def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Files:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-from native import build, compiler, sbom, steps
+from native import build, compiler, sbom
 from native.errors import BuildError
 from native.targets import TARGETS, Target
 from wasm import compress, optimize
@@ -60,8 +60,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         _refuse_interpreters()
         using, target = self._compiler, self._target
-        # Held until the wheel is complete: hatchling packs files of build/, which every build of this target writes
-        self._lock = steps.lock(build.BUILD / f"{target.name}.lock")
+        self._lock = build.lock(target)  # until the wheel is complete: hatchling packs files of build/
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         # wasm/build.py --tag sets this variable to a single tag. `pyodide build` replaces all tags of the wheel

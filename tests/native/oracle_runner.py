@@ -109,7 +109,7 @@ def neon_command(emulator: Sequence[str]) -> list[str | Path]:
     """Returns the command that runs oracle cases on the NEON library of the wheel for ARM Linux. `emulator` is the
     command that runs a program for ARM Linux."""
     target, using = TARGETS["aarch64-linux"], compiler.choose()
-    with steps.lock(build.BUILD / f"{target.name}.lock"):  # tests/packaging builds for it, too
+    with build.lock(target):  # tests/packaging builds for it, too
         library = build.binaries_of(target, using)["_lib/kernels_neon.so"]
     return [*emulator, compile_runner(target, using), library]
 

@@ -60,12 +60,12 @@ COMPILE = """
 import sys
 sys.path[:0] = [".", "tests"]
 import support
-from native import build, compiler, steps
+from native import build, compiler
 from native.targets import TARGETS
 target, using = TARGETS[sys.argv[1]], compiler.choose()
-if sys.argv[2] == "-O0":
-    target, using = support.compiled_quickly(target, using, "-O0")
-with steps.lock(build.BUILD / f"{target.name}.lock"):
+if sys.argv[2]:
+    target, using = support.compiled_quickly(target, using, sys.argv[2])
+with build.lock(target):
     print(*build.binaries_of(target, using, sys.argv[3:]), sep="\\n")
 """
 
