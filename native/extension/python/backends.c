@@ -80,19 +80,16 @@ static const char *text_of(PyObject *object) {
 int lw_parse_backend(PyObject *object) {
     const char *name = text_of(object);
     int backend = name ? lw_find_backend(name) : -1;
-    if (backend < 0) {
-        if (!PyErr_Occurred()) {
-            lw_raise(LW_ARGUMENT_ERROR, "expected the name of a backend, got %S; see lw.Backend", lw_describe(object));
-            lw_name_error("backend");
-        }
-        return -1;
+    if (backend >= 0 && (!lw_is_host(backend) || lw_libraries[backend])) {
+        return backend;
     }
-    if (lw_is_host(backend) && !lw_libraries[backend]) {
+    if (backend >= 0) {
         lw_raise(LW_BACKEND_UNAVAILABLE_ERROR, "the kernel library of %s is not open; see lw.backends()", name);
-        lw_name_error("backend");
-        return -1;
+    } else if (!PyErr_Occurred()) {
+        lw_raise(LW_ARGUMENT_ERROR, "expected the name of a backend, got %S; see lw.Backend", lw_describe(object));
     }
-    return backend;
+    lw_name_error("backend");
+    return -1;
 }
 
 /* Checks the head of a library before anything else in it is read. The head has the same layout in all versions. */

@@ -80,6 +80,8 @@ def test_the_order_and_its_reason():
     assert result.order == (lw.Backend.AVX, lw.Backend.AVX2) and result.backend is lw.Backend.AVX
     assert result.reason() == "AVX; AVX2 takes 1.25 times as long"
     assert str(result) == " AVX  1.00\nAVX2  1.25"
+    assert calibration.Calibration({"avx2": 1.04, "avx": 1.0}, "2026-11-21").backend is lw.Backend.AVX
+    assert calibration.Calibration({"avx2": 1.02, "avx": 1.0}, "2026-11-21").backend is lw.Backend.AVX2
     assert calibration.Calibration({"scalar": 9.0}, "2026-11-21").reason() == "scalar; it is the only one"
 
 

@@ -308,6 +308,7 @@ def test_a_cpu_library_names_what_the_cpu_lacks(monkeypatch):
 
 STEPS = """
 import lanewise as lw
+from lanewise import _ext
 from lanewise.backends import registry
 from lanewise.backends.devices import DeviceInfo
 
@@ -331,6 +332,14 @@ with lw.use_backend("wgpu"):
         else:
             assert False, "expected an error"
 assert lw.add(x, x).tolist() == [2.0, 2.0]
+closed = "avx2" if x.backend == "neon" else "neon"
+for name, expected in ((closed, f"backend: the kernel library of {closed} is not open"), (2, "backend: expected the")):
+    try:
+        _ext.push_backend(name)
+    except lw.LanewiseError as error:
+        assert str(error).startswith(expected), error
+    else:
+        assert False, "expected an error"
 """
 
 
