@@ -16,7 +16,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER))  # `generator` is not an installed package
 
-from generator import extension, kernels, metadata, sources, stubs, table  # noqa: E402
+from generator import extension, facts, kernels, metadata, sources, stubs, table  # noqa: E402
 from generator.fields import ContractError  # noqa: E402
 from generator.load import load_contracts  # noqa: E402
 from generator.schema import Contract  # noqa: E402
@@ -30,7 +30,7 @@ def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
     library = metadata.emit(contracts) | wgsl.pack(shaders)
     package = stubs.emit(contracts, FOLDER.parent / "lanewise")
     package |= {f"_lib/{name}": text for name, text in library.items()}
-    native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
+    native = facts.emit() | table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
     native |= wgsl.emit_table(contracts, shaders)
     return native | metadata.emit_bench(contracts) | {f"lanewise/{name}": text for name, text in package.items()}
 

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
+from lanewise._facts import MAX_NDIM
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, named
 
 __all__ = ["read"]
 
-_MAX_NDIM: Final = 8
 _UINT8: Final = "u1"  # read as int32
 _TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in dtypes.ALL} | {
     _UINT8: dtypes.int32
@@ -64,8 +64,8 @@ def read(obj: Any, copy: bool | None) -> Tensor:
 def _shape(shape: Any) -> tuple[int, ...]:
     if not isinstance(shape, tuple) or not all(_is_int(extent) and extent >= 0 for extent in shape):
         raise _error("a tuple of non-negative ints as shape", shape)
-    if len(shape) > _MAX_NDIM or math.prod(extent or 1 for extent in shape) >= 2**31:
-        raise ShapeError(f"expected at most {_MAX_NDIM} dimensions and fewer than 2^31 elements, got shape {shape}")
+    if len(shape) > MAX_NDIM or math.prod(extent or 1 for extent in shape) >= 2**31:
+        raise ShapeError(f"expected at most {MAX_NDIM} dimensions and fewer than 2^31 elements, got shape {shape}")
     return shape
 
 

@@ -36,7 +36,8 @@ def _declarations() -> str:
     """Returns the headers in the subset of C that cffi parses: no preprocessor lines except integer constants."""
     folder = DIRECTORY / "include"
     try:
-        text = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("lanewise.h", "lanewise_table.h"))
+        names = ("lanewise_facts.h", "lanewise.h", "lanewise_table.h")
+        text = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     except OSError as error:
         raise LibraryError(
             f"{error.filename}: cannot read the header ({error.strerror}); reinstall lanewise"

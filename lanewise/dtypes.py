@@ -1,6 +1,6 @@
-"""The types of elements: six DType singletons, and the names that stand for them.
+"""The types of elements: a DType for each, and the names that stand for them.
 
-The extension identifies a dtype by its code (lw_dtype of core/include/lanewise.h) and returns these objects as
+The extension identifies a dtype by its code (lw_dtype of lanewise_facts.h) and returns these objects as
 `Tensor.dtype`. Every dtype argument (`lw.float32`, "float32", float, `np.dtype("float32")`, `np.float32`) goes through
 as_dtype(), which recognizes NumPy's objects without importing NumPy.
 """
@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
+from lanewise._facts import DTYPES
 from lanewise.errors import ArgumentTypeError, DTypeError, describe, named
 
 __all__ = ["ALL", "DType", "as_dtype", "bool", "code_of", "float16", "float32", "float64", "int32", "int64"]
 
-Kind = Literal["b", "i", "f"]
-
 
 @final
 class DType:
-    """The type of a tensor's elements. There are six: bool, int32, int64, float16, float32 and float64.
+    """The type of a tensor's elements: bool, int32, int64, float16, float32 or float64.
 
     A DType equals its name and NumPy's dtype of that name:
 
@@ -35,11 +34,11 @@ class DType:
 
     name: str
     itemsize: int  # bytes
-    kind: Kind  # b(ool), i(nteger) or f(loat), as in NumPy
-    code: int  # value of the enum lw_dtype in core/include/lanewise.h
+    kind: str  # b(ool), i(nteger) or f(loat), as in NumPy
+    code: int  # value of the enum lw_dtype in lanewise_facts.h
     format: str  # format character in the buffer protocol and the struct module
 
-    def __init__(self, code: int, name: str, itemsize: int, kind: Kind, format: str) -> None:
+    def __init__(self, code: int, name: str, itemsize: int, kind: str, format: str) -> None:
         for field, value in (
             ("code", code),
             ("name", name),
@@ -72,14 +71,9 @@ class DType:
         return _unpickled, (self.name,)
 
 
-bool: Final = DType(0, "bool", 1, "b", "?")
-int32: Final = DType(1, "int32", 4, "i", "i")
-int64: Final = DType(2, "int64", 8, "i", "q")
-float16: Final = DType(3, "float16", 2, "f", "e")
-float32: Final = DType(4, "float32", 4, "f", "f")
-float64: Final = DType(5, "float64", 8, "f", "d")
-
-ALL: Final = (bool, int32, int64, float16, float32, float64)  # in the order of `code`
+# In the order of `code`
+ALL: Final = tuple(DType(code, name, size, kind, format) for code, (name, size, kind, format, _) in enumerate(DTYPES))
+bool, int32, int64, float16, float32, float64 = ALL
 
 _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
     "bool_": bool,  # the name of NumPy 1's scalar type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanewise import dtypes
+from lanewise._facts import MAX_NDIM
 from lanewise.backends import registry
 from lanewise.backends.backend import GPU_BACKENDS, place_of
 from lanewise.dtypes import DType
@@ -22,7 +23,7 @@ class NamespaceInfo:
 
     def capabilities(self) -> dict[str, bool | int | None]:
         """Returns whether boolean indexing and data-dependent shapes are supported, and the largest possible ndim."""
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_NDIM}
 
     def default_device(self) -> str:
         """Returns the device of new tensors."""

@@ -1,7 +1,7 @@
 """Queries about dtypes: limits, kinds, and promotion.
 
-For users, and for operations written in Python. The extension has its own implementation of promotion
-(native/extension/plan/operand.h); tests/package checks that the two agree.
+For users, and for operations written in Python. The extension promotes by the same table, and treats Python numbers in
+the same way (native/extension/plan/operand.h); tests/package checks that the two agree.
 """
 
 from __future__ import annotations
@@ -11,23 +11,17 @@ from typing import Any, Final, NamedTuple
 
 from lanewise import dtypes
 from lanewise._ext import Tensor
+from lanewise._facts import DTYPES, PROMOTIONS
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, named
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
-# For each float dtype: the number of fraction bits, and the smallest exponent of a normal number.
-_FLOATS: Final = {dtypes.float16: (10, -14), dtypes.float32: (23, -126), dtypes.float64: (52, -1022)}
-
-_KINDS: Final[dict[str, tuple[DType, ...]]] = {
-    "bool": (dtypes.bool,),
-    "signed integer": (dtypes.int32, dtypes.int64),
-    "unsigned integer": (),
-    "integral": (dtypes.int32, dtypes.int64),
-    "real floating": (dtypes.float16, dtypes.float32, dtypes.float64),
-    "complex floating": (),
-    "numeric": (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64),
-}
+# The kinds of the array API, each with the letters of DType.kind.
+_KINDS: Final = {
+    "bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
+    "complex floating": "c", "numeric": "iufc",
+}  # fmt: skip
 
 
 class FloatInfo(NamedTuple):
@@ -66,9 +60,10 @@ def finfo(dtype: Any, /) -> FloatInfo:
     (1.1920928955078125e-07, 65504.0)
     """
     dtype = _dtype_of(dtype)
-    if dtype not in _FLOATS:
+    if dtype.kind != "f":
         raise DTypeError(f"expected a floating-point dtype, got {dtype}; use iinfo for integers")
-    fraction_bits, lowest_exponent = _FLOATS[dtype]
+    *_, fraction_bits = DTYPES[dtype.code]
+    lowest_exponent = 2 - 2 ** (8 * dtype.itemsize - fraction_bits - 2)  # of a normal number
     eps = 2.0**-fraction_bits
     largest = (2.0 - eps) * 2.0 ** (1 - lowest_exponent)
     return FloatInfo(dtype, 8 * dtype.itemsize, eps, largest, -largest, 2.0**lowest_exponent)
@@ -103,7 +98,7 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str) and kind in _KINDS:
-        return dtype in _KINDS[kind]
+        return dtype.kind in _KINDS[kind]
     if isinstance(kind, str):
         raise ArgumentError(f"expected one of {', '.join(map(repr, _KINDS))}, got {kind!r}")
     return dtype is as_dtype(kind)
@@ -123,8 +118,9 @@ def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
-    It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Weak scalars (Python's,
-    and NumPy's if given with an array or dtype) widen no dtype of their own kind. int64 and a weak float give float64.
+    Promotion is that of the array API standard; bool and another dtype give that dtype, an integer and a float that
+    float. Weak scalars (Python's, and NumPy's if given with an array or dtype) widen no dtype of their own kind. int64
+    and a weak float give float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)
@@ -135,10 +131,10 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     for value in _weaken_numpy_scalars(arrays_and_dtypes):
         if isinstance(value, builtins.bool | int | float):
             scalar = as_dtype(next(kind for kind in (builtins.bool, int, float) if isinstance(value, kind)))
-            weak = scalar if weak is None else max(weak, scalar, key=_code)
+            weak = scalar if weak is None else _promoted(weak, scalar)
         else:
             dtype = _dtype_of(value)
-            strong = dtype if strong is None else max(strong, dtype, key=_code)
+            strong = dtype if strong is None else _promoted(strong, dtype)
     if strong is None and weak is None:
         raise ArgumentTypeError("expected at least one array, dtype or number, got none")
     if strong is None or weak is None:
@@ -147,7 +143,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         return strong
     if weak.kind == "f" and strong is dtypes.int64:
         return dtypes.float64  # float64 represents more int64 numbers exactly than float32 does
-    return max(strong, weak, key=_code)
+    return _promoted(strong, weak)
 
 
 @named("can_cast")
@@ -162,5 +158,5 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     return result_type(_dtype_of(from_), target) is target
 
 
-def _code(dtype: DType) -> int:
-    return dtype.code
+def _promoted(a: DType, b: DType) -> DType:
+    return dtypes.ALL[PROMOTIONS[a.code][b.code]]

@@ -107,7 +107,8 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     if target.binary_format == "wasm":  # a web page downloads the whole wheel, but uses no types and no headers
         files = {name: path for name, path in files.items() if path.suffix != ".pyi"}
     else:
-        files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
+        headers = (ROOT / "core/include/lanewise.h", *(GENERATED / f"lanewise_{name}.h" for name in ("facts", "table")))
+        files |= {f"_lib/include/{path.name}": path for path in headers}
     return files | {target.extension: extension}
 
 
@@ -159,7 +160,7 @@ def sources(target: Target) -> list[Path]:
     """Returns the C files of the extension."""
     folders = ["extension", "memory", "system"] + (["pool"] if target.binary_format != "wasm" else [])  # no threads
     native = [path for folder in folders for path in sorted((ROOT / "native" / folder).rglob("*.c"))]
-    return [*native, *(GENERATED / name for name in ("lanewise_operations.c", "lanewise_shaders.c"))]
+    return [*native, *(GENERATED / f"lanewise_{name}.c" for name in ("dtypes", "operations", "shaders"))]
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
@@ -224,10 +225,10 @@ def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, st
             "cpu_features": features,
             "base": base,
         }
-    abi = _literal(ROOT / "core" / "include" / "lanewise.h", "LW_ABI_VERSION")
+    abi = _literal(GENERATED / "lanewise_facts.h", "LW_ABI_VERSION")
     return {
         "abi": abi,
-        "signature": f"{_literal(_table(), 'LW_SIGNATURE'):016x}",
+        "signature": f"{_literal(GENERATED / 'lanewise_table.h', 'LW_SIGNATURE'):016x}",
         "libraries": entries,
         "left_out": left_out,
     }
@@ -239,10 +240,6 @@ def _literal(header: Path, macro: str) -> int:
     if not match:
         raise BuildError(f"{header}: expected a definition of {macro}")
     return int(match[1], 0)
-
-
-def _table() -> Path:
-    return GENERATED / "lanewise_table.h"
 
 
 def included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .facts import FACTS
 from .schema import Contract, Kernel, Parameter
 
 LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
@@ -39,24 +40,29 @@ class Vector:
         return f"{self.type}_set({value})"
 
 
+def _vectors(**types: str) -> dict[str, Vector]:
+    """Returns the vectors of dtypes, from their types; those that convert between memory and lanes have a suffix."""
+    made = {}
+    for dtype, text in types.items():
+        type_, _, storage = text.partition(" ")
+        facts = FACTS.dtypes[dtype]
+        made[dtype] = Vector(type_, facts.element, facts.bits // 8, storage)
+    return made
+
+
 # Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
 # (LONG). Casts use WIDE, whose vectors of 64-bit lanes have as many lanes as the NARROW vectors of 32-bit lanes.
 NARROW = {
-    "bool": Vector("vm32", "uint8_t", 1, "_bool"),
-    "int32": Vector("vi32", "int32_t", 4),
-    "float16": Vector("vf32", "uint16_t", 2, "_float16"),
-    "float32": Vector("vf32", "float", 4),
+    **_vectors(bool="vm32 _bool", int32="vi32", float16="vf32 _float16", float32="vf32"),
     "bits8": Vector("vi32", "uint8_t", 1, "_bits8"),
     "bits16": Vector("vi32", "uint16_t", 2, "_bits16"),
     "bits32": Vector("vi32", "int32_t", 4),
 }
 LONG = {
-    "bool": Vector("vm64", "uint8_t", 1, "_bool"),
-    "int64": Vector("vi64", "int64_t", 8),
-    "float64": Vector("vf64", "double", 8),
+    **_vectors(bool="vm64 _bool", int64="vi64", float64="vf64"),
     "bits64": Vector("vi64", "int64_t", 8),
 }
-WIDE = NARROW | {"int64": Vector("wi64", "int64_t", 8), "float64": Vector("wf64", "double", 8)}
+WIDE = NARROW | _vectors(int64="wi64", float64="wf64")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from . import accuracy, arguments
+from .facts import FACTS
 from .fields import ABSENT, NAME, Fields, read_yaml
 from .schema import (
     BACKENDS,
@@ -29,15 +30,14 @@ from .schema import (
 )  # fmt: skip
 
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
-MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
-FACTS = {  # optional field -> the kinds whose contracts may set it
+OPTIONAL = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
     "refuses_empty": ("reduction", "index_reduction"),
     "takes_number": ("rows",),
     "pivot": ("reduction", "rows"),
 }
 
-SHARED = ("kinds.yaml", "coming_from.yaml")  # every other YAML file in the folder is a contract
+SHARED = ("facts.yaml", "kinds.yaml", "coming_from.yaml")  # every other YAML file in the folder is a contract
 
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
@@ -318,8 +318,8 @@ def _check_arguments(fields: Fields, names: list[str]) -> None:
 
 def _check(fields: Fields, contract: Contract) -> None:
     """Checks the rules that involve several fields."""
-    if contract.kind.has_kernels and len(contract.inputs) + 1 > MAX_OPERANDS:
-        raise fields.error(f"expected at most {MAX_OPERANDS - 1} inputs, got {len(contract.inputs)}")
+    if contract.kind.has_kernels and len(contract.inputs) + 1 > FACTS.abi["max_operands"]:
+        raise fields.error(f"expected at most {FACTS.abi['max_operands'] - 1} inputs, got {len(contract.inputs)}")
     seen_optional = False
     for each in contract.inputs:
         if seen_optional and not each.optional:
@@ -350,17 +350,17 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the kind allows each fact of FACTS that is set. Also compares refuses_empty and takes_number with the
-    rows of `special`: no row may contradict them, and a flag that is set requires a row that shows it."""
+    """Checks that the kind allows each field of OPTIONAL that is set. Also compares refuses_empty and takes_number with
+    the rows of `special`: no row may contradict them, and a flag that is set requires a row that shows it."""
     kind = contract.kind.name
-    for fact, kinds in FACTS.items():
+    for fact, kinds in OPTIONAL.items():
         if getattr(contract, fact) and kind not in kinds:
             raise fields.error(f"expected {fact} only in contracts of kind {', '.join(kinds)}, got kind {kind}")
-    if kind in FACTS["refuses_empty"]:
+    if kind in OPTIONAL["refuses_empty"]:
         rows = [each for each in contract.special if each.inputs and all(it == [] for it in each.inputs.values())]
         refused = [each.raises == "ShapeError" for each in rows if each.raises in (None, "ShapeError")]
         _check_fact(fields, "refuses_empty", contract.refuses_empty, refused, "{x: [], raises: ShapeError}")
-    if kind in FACTS["takes_number"]:
+    if kind in OPTIONAL["takes_number"]:
         rows = [each for each in contract.special if not any(isinstance(it, list) for it in each.inputs.values())]
         accepted = [each.raises is None for each in rows if each.raises in (None, "ShapeError")]
         _check_fact(fields, "takes_number", contract.takes_number, accepted, "{x: 2.0, out: ...}")

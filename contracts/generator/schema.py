@@ -12,15 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from .facts import FACTS
 from .fields import ContractError
 
 Value = bool | int | float | str | None
 
-DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")  # the order of lw_dtype
-FLOATS = ("float16", "float32", "float64")
-INTEGERS = ("int32", "int64")
-ITEM_BITS = {"bool": 8, "int32": 32, "int64": 64, "float16": 16, "float32": 32, "float64": 64}
-BITS = ("bits8", "bits16", "bits32", "bits64")  # in place of dtypes, for kernels that only move items
+DTYPES = tuple(FACTS.dtypes)  # the order of lw_dtype
+FLOATS = FACTS.named("floating")
+INTEGERS = FACTS.named("signed", "unsigned")
+BITS = {f"bits{bits}": bits for bits in (8, 16, 32, 64)}  # in place of dtypes, for kernels that only move items
 
 BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
     "cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar",
@@ -350,7 +350,7 @@ class Contract:
 
     def kernel(self, dtype: str, variant: int = 0) -> str:
         """Returns the name of the kernel that computes in `dtype`."""
-        return f"{self.lender or self.stems[variant]}_{f'bits{ITEM_BITS[dtype]}' if self.moves else dtype}"
+        return f"{self.lender or self.stems[variant]}_{f'bits{FACTS.dtypes[dtype].bits}' if self.moves else dtype}"
 
     def expression(self, dtype: str) -> str:
         return self.reference.get(dtype, self.reference.get("", ""))

@@ -1,29 +1,16 @@
 /* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A
  * library exports one data symbol, `lanewise_kernels`. Its type, lw_library, is defined in lanewise_table.h, which is
- * generated from the contracts. A kernel receives everything through its five parameters: it calls nothing of the C
- * library, allocates only through its context, and has no state. */
+ * generated from the contracts, as is lanewise_facts.h, with constants. A kernel receives everything through its five
+ * parameters: it calls nothing of the C library, allocates only through its context, and has no state. */
 #pragma once
 
+#include "lanewise_facts.h"
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define LW_ABI_VERSION 3
-#define LW_MAX_NDIM 8
-#define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation */
-
-typedef enum lw_dtype {
-    LW_BOOL, /* one byte, 0 or 1 */
-    LW_INT32,
-    LW_INT64,
-    LW_FLOAT16,
-    LW_FLOAT32,
-    LW_FLOAT64,
-    LW_DTYPE_COUNT
-} lw_dtype;
 
 typedef enum lw_status {
     LW_OK,
@@ -32,21 +19,6 @@ typedef enum lw_status {
     LW_BAD_INDEX,   /* an index is out of range; lw_context.bad_index holds it */
     LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
 } lw_status;
-
-/* What a library needs: CPU features, or a CUDA device. The host can read this before it runs any of the library's
- * code. */
-enum {
-    LW_CPU_SSE2 = 1 << 0,
-    LW_CPU_AVX = 1 << 1,
-    LW_CPU_AVX2 = 1 << 2,
-    LW_CPU_FMA = 1 << 3,
-    LW_CPU_F16C = 1 << 4,
-    LW_CPU_AVX512 = 1 << 5, /* F, BW, DQ and VL together */
-    LW_CPU_NEON = 1 << 6,
-    LW_CPU_SIMD128 = 1 << 7,
-    LW_CPU_RELAXED_SIMD = 1 << 8,
-    LW_CPU_CUDA = 1 << 9
-};
 
 /* A parameter of an operation: `f` for a float, `i` for an int, a bool or a choice (its index in the list of
  * choices). */

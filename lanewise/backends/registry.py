@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from lanewise import _ext
+from lanewise._facts import FEATURES
 from lanewise.backends import libraries
 from lanewise.backends.backend import CPU_BACKENDS, PRIORITY, Backend, hooks, place_of
 from lanewise.backends.devices import DeviceInfo, Unsettled
@@ -43,17 +44,10 @@ class Provider(Protocol):
         ...
 
 
-# Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (lanewise.h) and to its name in messages.
+_FEATURE_LABELS: Final = {"avx512": "AVX-512", "relaxed_simd": "relaxed SIMD"}
+# Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* and to its name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
-    "sse2": (1 << 0, "SSE2"),
-    "avx": (1 << 1, "AVX"),
-    "avx2": (1 << 2, "AVX2"),
-    "fma": (1 << 3, "FMA"),
-    "f16c": (1 << 4, "F16C"),
-    "avx512": (1 << 5, "AVX-512"),
-    "neon": (1 << 6, "NEON"),
-    "simd128": (1 << 7, "SIMD128"),
-    "relaxed_simd": (1 << 8, "relaxed SIMD"),
+    name: (1 << bit, _FEATURE_LABELS.get(name, name.upper())) for bit, name in enumerate(FEATURES) if name != "cuda"
 }
 
 _FAMILIES: Final[dict[Backend, str]] = {

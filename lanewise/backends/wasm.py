@@ -16,7 +16,7 @@ __all__ = ["features"]
 _HEAD: Final = b"\0asm\x01\0\0\0" + b"\x01\x05\x01\x60\x00\x01\x7b" + b"\x03\x02\x01\x00"
 _SPLAT: Final = b"\x41\x00\xfd\x0f"  # i32.const 0, i8x16.splat
 
-# Maps each bit LW_CPU_* of core/include/lanewise.h to the module to validate.
+# Maps each bit LW_CPU_* of lanewise_facts.h to the module to validate.
 _PROBES: Final[dict[int, bytes]] = {
     1 << 7: _HEAD + b"\x0a\x08\x01\x06\x00" + _SPLAT + b"\x0b",  # SIMD128
     # relaxed SIMD: i8x16.relaxed_swizzle

@@ -16,6 +16,7 @@ from pathlib import Path
 from string import Template
 
 from generator import stubs
+from generator.facts import FACTS
 from generator.schema import Contract
 from markup import code, directive, docstring, relative, table, text
 from operation_pages import operators, path
@@ -121,7 +122,7 @@ def page(group: Group) -> str:
     if group.title == "Constants":
         blocks.append(table(["name", "value"], [[code(f"lw.{name}"), CONSTANTS[name]] for name in data]))
     elif data:
-        blocks.append(_dtype_table(data))
+        blocks.append(_dtype_table())
     if group.title == "Errors":
         _, introduction, _ = (ast.get_docstring(_source_and_tree("errors")[1]) or "").split("\n\n")
         blocks.append(docstring(introduction))
@@ -143,20 +144,12 @@ def _definition(name: str) -> Definition | None:
     return None
 
 
-def _dtype_table(names: Sequence[str]) -> str:
-    """Returns the table of dtypes, from the calls that make them: `int32 = DType(1, "int32", 4, "i", "i")`."""
-    kinds = {"b": "bool", "i": "signed integer", "f": "floating point"}
-    rows = []
-    for node in _source_and_tree("dtypes")[1].body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in names:
-            assert isinstance(node.value, ast.Call)
-            _, name, size, kind, _ = (ast.literal_eval(each) for each in node.value.args)
-            rows.append([code(f"lw.{name}"), kinds[kind], str(size)])
-    if len(rows) != len(names):
-        raise LookupError(
-            f"lanewise/dtypes.py: expected the dtypes {', '.join(names)}, got {len(rows)} of them; "
-            "change _dtype_table() in site/reference/python_api.py"
-        )
+def _dtype_table() -> str:
+    kinds = {"signed": "signed integer", "unsigned": "unsigned integer", "floating": "floating point"}
+    rows = [
+        [code(f"lw.{name}"), kinds.get(each.group.name, each.group.name), str(each.bits // 8)]
+        for name, each in FACTS.dtypes.items()
+    ]
     return table(["dtype", "kind", "bytes"], rows)
 
 

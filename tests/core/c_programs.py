@@ -19,10 +19,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import environment  # noqa: E402
 import support  # noqa: E402
 
+from native.build import KERNEL_INCLUDE  # noqa: E402
 from native.targets import TARGETS  # noqa: E402
 
 HERE = Path(__file__).parent
-INCLUDE = (ROOT / "core" / "include", ROOT / "core")
 FLAGS = (
     *("-std=c11", "-O2", "-D_GNU_SOURCE", "-Wall", "-ffp-contract=off", "-fwrapv", "-fno-builtin", "-fno-math-errno"),
     *("-fno-vectorize", "-fno-slp-vectorize"),  # keep the compiler from vectorizing the reference code
@@ -101,7 +101,7 @@ def _compiled(run: Run, source: Path, folder: Path) -> Path:
     isa = next(isa for isa in isas if isa.name == run.isa)
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", run.triple]
     object_file, program = folder / f"{source.stem}.o", folder / source.stem
-    options = [*FLAGS, f"-D{isa.macro}", *(f"-I{include}" for include in INCLUDE)]
+    options = [*FLAGS, f"-D{isa.macro}", *(f"-I{include}" for include in KERNEL_INCLUDE)]
     subprocess.run([*zig, f"-mcpu={isa.zig_cpu}", *options, "-c", source, "-o", object_file], check=True)
     subprocess.run([*zig, f"-mcpu={isas[0].zig_cpu}", "-static", object_file, "-o", program], check=True)
     return program

@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
         "descriptions that other files fill in: devices, operations, the module's functions",
         "device.h operation.h module.h",
     ),
-    ("facts about shaders; errors are raised", "shader.h errors.h errors.c"),
+    ("facts about dtypes and shaders; errors are raised", "dtype.h shader.h errors.h errors.c"),
     ("Python's objects and hooks; the backends, one of which is current", "python.h python.c backends.h backends.c"),
     ("memory of the host and of devices", "storage.h storage.c"),
     ("tensors: memory with a shape, strides and a dtype", "tensor.h tensor.c"),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from native.build import KERNEL_INCLUDE
+
 ROOT = Path(__file__).parents[2]
 SOURCES = [
     ROOT / folder / name
@@ -51,7 +53,7 @@ def _build(folder: Path, *flags: str) -> Path:
         "-frounding-math",
         *flags,
     ]
-    includes = [f"-I{ROOT / 'native'}", f"-I{ROOT / 'core' / 'include'}"]
+    includes = [f"-I{folder}" for folder in (ROOT / "native", *KERNEL_INCLUDE)]
     wraps = [f"-Wl,--wrap={function}" for function in WRAPPED]
     done = subprocess.run(
         [*command, *includes, *map(str, SOURCES), *wraps, "-o", str(program), "-lpthread", "-lm"],

@@ -15,7 +15,7 @@ PACKAGE = Path(lw.__file__).parent
 
 # The layers from the bottom up: what a layer is for, and its modules. Folders are left out of the names.
 LAYERS: tuple[tuple[str, str], ...] = (
-    ("facts, errors, and what needs no other module", "_version devices errors results wasm windows compiling"),
+    ("facts, errors, and what needs no other module", "_facts _version devices errors results wasm windows compiling"),
     ("dtypes; the processor; files of kernels and shaders", "dtypes hardware libraries"),
     (
         "arguments and what arrays of others look like; names of backends; facts about operations",

@@ -55,6 +55,9 @@ def small(tmp_path: Path, sources: Path) -> Path:
     for name, place in places.items():
         (root / place).mkdir(parents=True, exist_ok=True)
         shutil.copy(SMALL / name, root / place / name)
+    (root / "contracts" / "generator").mkdir()
+    for name in ("facts.yaml", "generator/__init__.py", "generator/facts.py", "generator/fields.py"):
+        shutil.copy(sources / "contracts" / name, root / "contracts" / name)
     shutil.copytree(sources / "core" / "include", root / "core" / "include")
     (root / "lanewise" / "backends").mkdir(parents=True)
     for name in ("_version.py", "backends/libraries.py"):

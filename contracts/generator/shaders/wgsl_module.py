@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 
+from ..facts import FACTS
 from ..fields import ContractError
-from ..schema import Contract, Kernel, Parameter
+from ..schema import BITS, Contract, Kernel, Parameter
 
 __all__ = ["COMPONENTS", "ITEMS", "WEBGPU", "Item", "Library", "Module", "indented", "read_template"]
 
@@ -50,17 +51,17 @@ class Item:
         return f"{words}.x" if self.element == "u32" else f"bitcast<{self.element}>({words}.x)"
 
 
-ITEMS = {
-    "bool": Item(8, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)"),
-    "int32": Item(32, "i32", "i32"),
-    "int64": Item(64, "vec2<u32>", "vec2<u32>"),
-    "float16": Item(16, "u32", "u32"),
-    "float32": Item(32, "f32", "f32"),
-    "float64": Item(64, "vec2<u32>", "vec2<u32>"),
-    "bits8": Item(8, "u32", "u32"),
-    "bits16": Item(16, "u32", "u32"),
-    "bits32": Item(32, "u32", "u32"),
-    "bits64": Item(64, "vec2<u32>", "vec2<u32>"),
+def _item(bits: int, group: str = "unsigned") -> Item:
+    """Returns the item of dtypes of a size and class, by default that of bits without a meaning."""
+    if group == "bool":
+        return Item(bits, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)")
+    letter = {"signed": "i", "floating": "f"}.get(group, "u") if bits == 32 else "u"
+    element = "vec2<u32>" if bits == 64 else f"{letter}32"
+    return Item(bits, element, element)
+
+
+ITEMS = {name: _item(each.bits, each.group.name) for name, each in FACTS.dtypes.items()} | {
+    name: _item(bits) for name, bits in BITS.items()
 }
 
 

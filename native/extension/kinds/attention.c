@@ -73,7 +73,7 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
  * Leaves a mask of floats unchanged, and raises an error for ints. */
 static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
-    if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
+    if (lw_is_integer(mask->dtype)) {
         return lw_refuse(LW_DTYPE_ERROR, "expected attn_mask of bool, true where a key is visible, or of floats to add "
                                          "to the scores, got ints; use astype");
     }

@@ -6,11 +6,11 @@
 static int fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     int is_lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.f = is_lowest ? -__builtin_inf() : __builtin_inf()};
-    if (dtype <= LW_INT64) {
+    if (!lw_is_floating(dtype)) {
         static const int64_t bounds[][2] = {{1, 0}, {INT32_MAX, INT32_MIN}, {INT64_MAX, INT64_MIN}};
         bound.i = bounds[dtype][is_lowest];
     }
-    lw_operand_from_scalar(dtype <= LW_INT64 ? LW_WEAK_INT : LW_WEAK_FLOAT, bound, operand);
+    lw_operand_from_scalar(!lw_is_floating(dtype) ? LW_WEAK_INT : LW_WEAK_FLOAT, bound, operand);
     return lw_convert_operand(operand, dtype);
 }
 
@@ -65,11 +65,12 @@ static int resolve_comparison(const lw_operation *operation, lw_operand *operand
     }
     for (int i = 0; i < 2; i++) {
         const lw_operand *other = &operands[!i];
-        if (operands[i].weakness >= LW_WEAK_BIG_INT_BELOW && other->weakness == LW_STRONG && other->dtype <= LW_INT64) {
+        if (operands[i].weakness >= LW_WEAK_BIG_INT_BELOW && other->weakness == LW_STRONG &&
+            !lw_is_floating(other->dtype)) {
             dtype = replace_beside_integers(&operands[i], other->dtype);
         }
     }
-    int has_floats = dtype > LW_INT64;
+    int has_floats = lw_is_floating(dtype);
     int is_equality =
         operation == &lw_operations[LW_OPERATION_equal] || operation == &lw_operations[LW_OPERATION_not_equal];
     int is_up = operation == &lw_operations[LW_OPERATION_less] ||

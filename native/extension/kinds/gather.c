@@ -21,7 +21,7 @@ static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
     }
     int is_number = indices->weakness == LW_WEAK_INT || lw_is_big_int(indices->weakness);
     int is_strong = indices->weakness == LW_STRONG;
-    if (!is_number && !(is_strong && (indices->dtype == LW_INT32 || indices->dtype == LW_INT64))) {
+    if (!is_number && !(is_strong && lw_is_integer(indices->dtype))) {
         return lw_refuse(LW_DTYPE_ERROR, "expected indices of int32 or int64, got %s; use astype",
                          indices->weakness == LW_WEAK_BOOL ? "bool"
                                                            : lw_dtype_name(is_strong ? indices->dtype : LW_FLOAT32));

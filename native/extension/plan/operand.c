@@ -92,7 +92,7 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     case LW_STRONG:
         return strong < 0 ? LW_FLOAT32 : strong;
     case LW_WEAK_FLOAT: /* int64 and float promote to float64, which represents more integers than float32 */
-        return strong == LW_INT64 ? LW_FLOAT64 : strong >= LW_FLOAT16 ? strong : LW_FLOAT32;
+        return strong < 0 ? LW_FLOAT32 : strong == LW_INT64 ? LW_FLOAT64 : lw_is_floating(strong) ? strong : LW_FLOAT32;
     default:
         return lw_promote(strong, LW_INT32);
     }

@@ -98,9 +98,8 @@ static inline int lw_fits_int32(const lw_operand *operand) {
     return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
 }
 
-/* Returns the dtype to which two dtypes promote: the later one in the order bool, int32, int64, float16, float32,
- * float64. */
-static inline int lw_promote(int a, int b) { return a > b ? a : b; }
+/* Returns the dtype to which two dtypes promote, of which `a` may be -1 for none. */
+static inline int lw_promote(int a, int b) { return a < 0 ? b : lw_promotions[a][b]; }
 
 /* Returns the dtype to which the operands, strong or weak, promote. Ignores inputs whose dtype the contract fixes. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);

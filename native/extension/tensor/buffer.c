@@ -14,32 +14,10 @@ static const char *element_code(const char *format, Py_ssize_t item_size) {
 
 /* Returns the dtype of a buffer's elements, or -1 if Lanewise has no such dtype. */
 static int dtype_of_code(const char *code, Py_ssize_t item_size) {
-    if (!code || code[0] == '\0' || code[1] != '\0') {
+    if (!code || code[0] == '\0' || code[1] != '\0' || item_size < 0 || item_size > LW_MAX_ITEM_SIZE) {
         return -1;
     }
-    int dtype = -1;
-    switch (*code) {
-    case '?':
-        dtype = LW_BOOL;
-        break;
-    case 'i':
-    case 'l':
-    case 'q':
-        dtype = item_size == 4 ? LW_INT32 : LW_INT64;
-        break;
-    case 'e':
-        dtype = LW_FLOAT16;
-        break;
-    case 'f':
-        dtype = LW_FLOAT32;
-        break;
-    case 'd':
-        dtype = LW_FLOAT64;
-        break;
-    default:
-        return -1;
-    }
-    return item_size == lw_item_size(dtype) ? dtype : -1;
+    return lw_sized_dtypes[lw_letter_classes[(unsigned char)*code]][item_size] - 1;
 }
 
 /* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
@@ -101,10 +79,10 @@ static void refuse_elements(const char *format, const char *code) {
                                   : "");
         return;
     }
-    lw_raise(LW_DTYPE_ERROR,
-             "expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format '%s'); "
-             "convert it first, as x.astype('%s') does in NumPy",
-             name, format, dtype);
+    lw_raise(
+        LW_DTYPE_ERROR,
+        "expected an array of %s, or uint8, got %s (format '%s'); convert it first, as x.astype('%s') does in NumPy",
+        lw_dtype_list, name, format, dtype);
 }
 
 /* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error. */

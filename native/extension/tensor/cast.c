@@ -20,10 +20,10 @@ lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result) {
     if (status == LW_DONE) {
         /* Convert a Python number to the dtype of its Python type (int64 for an int), then cast it like a tensor. An
          * int beyond 64 bits has no such dtype, so it is converted at once, or else would be rounded twice. */
-        int own_dtype = operand.weakness == LW_WEAK_BOOL                         ? LW_BOOL
-                        : operand.weakness == LW_WEAK_INT                        ? LW_INT64
-                        : lw_is_big_int(operand.weakness) && dtype >= LW_FLOAT16 ? dtype
-                                                                                 : LW_FLOAT64;
+        int own_dtype = operand.weakness == LW_WEAK_BOOL                           ? LW_BOOL
+                        : operand.weakness == LW_WEAK_INT                          ? LW_INT64
+                        : lw_is_big_int(operand.weakness) && lw_is_floating(dtype) ? dtype
+                                                                                   : LW_FLOAT64;
         if (operand.weakness == LW_STRONG || lw_convert_operand(&operand, own_dtype) == 0) {
             *result = (PyObject *)lw_cast(&operand, dtype);
         }

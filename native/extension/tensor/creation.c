@@ -25,7 +25,7 @@ static int parse_kernel_number(const lw_operation *operation, int position, int 
     }
     int is_real = weakness >= LW_WEAK_BIG_INT_BELOW;
     int as_integer = is_int_parameter(operation, position);
-    if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
+    if (as_integer || lw_is_integer(dtype)) {
         int64_t encoded; /* unused: lw_encode() is called for its errors only */
         return lw_encode(weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DLPACK_CPU = 1, DLPACK_INT = 0, DLPACK_FLOAT = 2, DLPACK_BOOL = 6, DLPACK_READ_ONLY = 1 };
+enum { DLPACK_CPU = 1, DLPACK_READ_ONLY = 1 };
 
 typedef struct dl_tensor {
     void *data;
@@ -37,13 +37,6 @@ typedef struct versioned {
     uint64_t flags;
     dl_tensor tensor;
 } versioned;
-
-static const struct {
-    uint8_t code, bits;
-} types[LW_DTYPE_COUNT] = {
-    [LW_BOOL] = {DLPACK_BOOL, 8},      [LW_INT32] = {DLPACK_INT, 32},     [LW_INT64] = {DLPACK_INT, 64},
-    [LW_FLOAT16] = {DLPACK_FLOAT, 16}, [LW_FLOAT32] = {DLPACK_FLOAT, 32}, [LW_FLOAT64] = {DLPACK_FLOAT, 64},
-};
 
 /* What an exported capsule owns: a reference to the tensor's storage, and the arrays that its dl_tensor points to. */
 typedef struct exported_tensor {
@@ -105,8 +98,8 @@ static PyObject *make_capsule(lw_tensor *tensor, int wants_version, int is_copy)
     view->data = tensor->data;
     view->device.type = DLPACK_CPU;
     view->ndim = tensor->ndim;
-    view->dtype.code = types[tensor->dtype].code;
-    view->dtype.bits = types[tensor->dtype].bits;
+    view->dtype.code = lw_dtypes[tensor->dtype].dlpack;
+    view->dtype.bits = (uint8_t)(8 * item_size);
     view->dtype.lanes = 1;
     view->shape = exported_tensor->shape;
     view->strides = exported_tensor->strides;
@@ -217,7 +210,8 @@ static void release_versioned(lw_storage *storage) { delete_managed(storage->own
 
 static int dtype_of(const dl_tensor *view) {
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
-        if (types[dtype].code == view->dtype.code && types[dtype].bits == view->dtype.bits && view->dtype.lanes == 1) {
+        if (lw_dtypes[dtype].dlpack == view->dtype.code && 8 * lw_dtypes[dtype].size == view->dtype.bits &&
+            view->dtype.lanes == 1) {
             return dtype;
         }
     }
@@ -230,11 +224,10 @@ static void refuse_type(const dl_tensor *view) {
     int is_uint8 = is_known && strcmp(names[view->dtype.code], "uint") == 0 && view->dtype.bits == 8;
     const char *advice = is_uint8 ? "use asarray(x), which converts it" : "convert it first";
     if (is_known) {
-        lw_raise(LW_DTYPE_ERROR, "expected bool, int32, int64, float16, float32 or float64, got %s%d; %s",
-                 names[view->dtype.code], view->dtype.bits, advice);
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got %s%d; %s", lw_dtype_list, names[view->dtype.code], view->dtype.bits,
+                 advice);
     } else {
-        lw_raise(LW_DTYPE_ERROR,
-                 "expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d bits, %d lanes; %s",
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got DLPack code %d, %d bits, %d lanes; %s", lw_dtype_list,
                  view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
     }
 }

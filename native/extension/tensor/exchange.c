@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[LW_DTYPE_COUNT] = {"?", "i", "q", "e", "f", "d"};
-
 static void release_view(lw_storage *storage) {
     PyBuffer_Release(storage->owner);
     free(storage->owner);
@@ -205,7 +203,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     view->len = (Py_ssize_t)tensor->size * view->itemsize;
     view->readonly = tensor->read_only;
     view->ndim = (flags & PyBUF_ND) ? tensor->ndim : 1;
-    view->format = (flags & PyBUF_FORMAT) ? (char *)formats[tensor->dtype] : NULL;
+    view->format = (flags & PyBUF_FORMAT) ? (char *)lw_dtypes[tensor->dtype].format : NULL;
     view->shape = (flags & PyBUF_ND) && tensor->ndim ? layout->shape : NULL;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES && tensor->ndim ? layout->strides : NULL;
     view->suboffsets = NULL;

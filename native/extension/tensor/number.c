@@ -121,7 +121,7 @@ PyObject *lw_item(int dtype, const char *data) {
         int32_t int32;
         int64_t int64;
     } value;
-    if (dtype > LW_INT64) {
+    if (lw_is_floating(dtype)) {
         return PyFloat_FromDouble(lw_decode_float(dtype, data));
     }
     memcpy(&value, data, (size_t)lw_item_size(dtype));

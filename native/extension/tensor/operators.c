@@ -48,7 +48,7 @@ static int can_write_directly(const lw_tensor *a, PyObject *object) {
 /* Returns whether the operation's result has the target's dtype. b must be a number, or a tensor of that dtype. */
 static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, PyObject *b) {
     int is_wider =
-        lw_is_float(b) ? target->dtype < LW_FLOAT16 : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;
+        lw_is_float(b) ? !lw_is_floating(target->dtype) : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;
     return !is_wider && operation->results[target->dtype] == target->dtype;
 }
 
@@ -180,7 +180,7 @@ static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFl
 
 static PyObject *whole_number(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
-    if (tensor->ndim > 0 || (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64)) {
+    if (tensor->ndim > 0 || !lw_is_integer(tensor->dtype)) {
         return lw_raise(
             LW_ARGUMENT_TYPE_ERROR,
             "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use int(x)",

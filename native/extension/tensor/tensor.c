@@ -5,11 +5,6 @@
 
 PyTypeObject *lw_tensor_type;
 
-const char *lw_dtype_name(int dtype) {
-    static const char *const names[LW_DTYPE_COUNT] = {"bool", "int32", "int64", "float16", "float32", "float64"};
-    return names[dtype];
-}
-
 static lw_tensor *allocate_tensor(void) {
     PyObject *object = PyObject_Malloc(sizeof(lw_tensor));
     if (!object) {

@@ -3,6 +3,7 @@
 
 #include "memory/strides.h"
 #include "python/backends.h"
+#include "tensor/dtype.h"
 #include "tensor/storage.h"
 
 typedef struct lw_tensor {
@@ -22,16 +23,6 @@ typedef struct lw_tensor {
 
 LW_HIDDEN PyTypeObject *lw_tensor_type;
 static inline int lw_is_tensor(PyObject *object) { return Py_TYPE(object) == lw_tensor_type; }
-
-static inline int64_t lw_item_size(int dtype) {
-    static const int8_t sizes[LW_DTYPE_COUNT] = {1, 4, 8, 2, 4, 8};
-    return sizes[dtype];
-}
-/* Returns how many elements of a dtype `bytes` hold. Item sizes are powers of two, so no slow division is needed. */
-static inline int64_t lw_items(int dtype, int64_t bytes) {
-    return bytes >> __builtin_ctz((unsigned)lw_item_size(dtype));
-}
-const char *lw_dtype_name(int dtype);
 
 /* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
  * with an error set. */

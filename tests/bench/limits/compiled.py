@@ -20,7 +20,6 @@ from native.targets import TARGETS, Target, host
 from tests.bench.limits.loops import APART, Arrays, Limits
 
 SOURCE = Path(__file__).with_name("limits.c")
-INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 FOLDER = package_build.BUILD / "bench"
 BROWSER = TARGETS["wasm32-pyodide"]
 # For a module that has its own memory and exports the loops. The package's modules are compiled for size.
@@ -35,17 +34,17 @@ def build(names: Iterable[str], target: Target | None = None) -> dict[str, Path]
     target = target or using.target
     if target is BROWSER and using.family != "zig":
         raise BuildError(f"compile limits.c for WASM: expected zig as the compiler, got {using.family}; unset CC")
-    inputs = (SOURCE, *package_build.included(INCLUDE, ".h"))
+    inputs = (SOURCE, *package_build.included(package_build.KERNEL_INCLUDE, ".h"))
     libraries = {}
     due = []
     for isa in target.isas:
         if isa.name in names:
             output = libraries[isa.name] = FOLDER / f"limits_{isa.name}{target.library_suffix}"
             if target is BROWSER:
-                command = using.kernel_object(target, isa, SOURCE, INCLUDE, output)
+                command = using.kernel_object(target, isa, SOURCE, package_build.KERNEL_INCLUDE, output)
                 command = [*(word for word in command if word != "-c"), *STANDALONE]
             else:
-                command = using.kernels(target, isa, SOURCE, INCLUDE, output)
+                command = using.kernels(target, isa, SOURCE, package_build.KERNEL_INCLUDE, output)
             due.append(steps.Step(output, command, inputs, using.version))
     with contextlib.redirect_stdout(sys.stderr):  # steps.run prints, but standard output is only for the table or JSON
         steps.run(due)

@@ -3,9 +3,15 @@
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from generator import facts
+
 out = Path(sys.argv[2])
 FILES = {
+    "lanewise_facts.h": facts.emit()["lanewise_facts.h"],
     "lanewise_table.h": "#define LW_SIGNATURE UINT64_C(0x12ab)\n",
+    "lanewise_dtypes.c": "int lw_dtype_count = 0;\n",
     "lanewise_operations.c": "int lw_operation_count = 0;\n",
     "lanewise_shaders.c": "int lw_shader_count = 0;\n",
     "kernels.c": '#include "kernel.h"\n',
