@@ -145,7 +145,7 @@ def _source() -> str:
     )
     rows = "\n".join(
         f'    {{"{each.name}", "{each.format}", LW_CLASS_{each.group.name.upper()}, {each.bits // 8}, '
-        f"{each.group.dlpack}, {each.fraction}}},"
+        f"{each.group.dlpack}}},"
         for each in every
     )
     sizes = "\n".join(

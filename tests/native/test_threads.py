@@ -53,7 +53,7 @@ def _build(folder: Path, *flags: str) -> Path:
         "-frounding-math",
         *flags,
     ]
-    includes = [f"-I{folder}" for folder in (ROOT / "native", *KERNEL_INCLUDE)]
+    includes = [f"-I{each}" for each in (ROOT / "native", *KERNEL_INCLUDE)]
     wraps = [f"-Wl,--wrap={function}" for function in WRAPPED]
     done = subprocess.run(
         [*command, *includes, *map(str, SOURCES), *wraps, "-o", str(program), "-lpthread", "-lm"],

@@ -6,11 +6,10 @@
 
 typedef struct lw_dtype_facts {
     const char *name;
-    char format[2];   /* in the buffer protocol */
-    uint8_t class;    /* an lw_class */
-    uint8_t size;     /* of an element, in bytes */
-    uint8_t dlpack;   /* DLPack's type code */
-    uint8_t fraction; /* of a float: the bits of the fraction that are stored */
+    char format[2]; /* in the buffer protocol */
+    uint8_t class;  /* an lw_class */
+    uint8_t size;   /* of an element, in bytes */
+    uint8_t dlpack; /* DLPack's type code */
 } lw_dtype_facts;
 
 LW_HIDDEN const lw_dtype_facts lw_dtypes[LW_DTYPE_COUNT];

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -366,6 +368,19 @@ def test_a_new_provider_replaces_the_reason_of_an_earlier_one(webgpu):
     assert registry.missing(lw.Backend.WGPU) == "the driver is missing"
     webgpu(RADEON)
     assert registry.missing(lw.Backend.WGPU) == ""
+
+
+def test_feature_bits_are_those_of_the_header(monkeypatch):
+    """With one LW_CPU_* bit set, only its feature is reported; none for CUDA's bit, as CUDA is no CPU feature."""
+    header = (Path(lw.__file__).parent / "_lib" / "include" / "lanewise_facts.h").read_text(encoding="utf-8")
+    bits = {name: 1 << int(bit) for name, bit in re.findall(r"\bLW_CPU_(\w+) = 1 << (\d+)", header)}
+    found = {}
+    monkeypatch.setattr(registry, "_hidden_bits", lambda: 0)
+    for name, bit in bits.items():
+        monkeypatch.setattr(registry, "_cpu_bits", lambda bit=bit: bit)
+        found[name] = [label.upper().replace("-", "").replace(" ", "_") for label in registry.cpu_features()]
+    assert found == {name: [name] if name != "CUDA" else [] for name in bits}
+    assert len(found) == 10
 
 
 def test_an_open_library_is_not_checked_again(monkeypatch):
