@@ -17,7 +17,7 @@
  * see attention_recompute_row. */
 #pragma once
 
-#include "gemm/gemm.c"
+#include "gemm/gemm_packed.h"
 #include "math/exp.h"
 
 enum {
@@ -43,11 +43,11 @@ typedef struct attention_chunk {
     const char *query, *key, *value, *mask; /* query and mask begin at the chunk's first query; mask may be NULL */
     char *out;
     int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; `width` as in `attention` */
-    float *queries;             /* the queries times the scale; packed, or row-major if is_unpacked */
-    float *sums;                /* sums of weighted values, rows x width */
-    float *largest, *total;     /* per row: the largest score, the sum of weights */
-    float *keys, *values;       /* one packed block of keys and of values */
-    float *scores, *weights;    /* a block's scores; its packed weights or, if is_unpacked, its weighted sums */
+    element *queries;           /* the queries times the scale; packed, or row-major if is_unpacked */
+    element *sums;              /* sums of weighted values, rows x width */
+    element *largest, *total;   /* per row: the largest score, the sum of weights */
+    element *keys, *values;     /* one packed block of keys and of values */
+    element *scores, *weights;  /* a block's scores; its packed weights or, if is_unpacked, its weighted sums */
 } attention_chunk;
 
 /* A range of keys or of scores: begin .. end - 1, empty if end <= begin. */
@@ -64,69 +64,69 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
 
 /* Adds the mask to the scores in `range`, which covers whole vectors. Where the mask is -inf or the key is not in
  * `visible`, the score becomes -inf, even if it was NaN. */
-static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
+static void attention_hide(const attention_chunk *c, int64_t row, element *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
     const char *mask = c->mask ? c->mask + row * c->layout->row_strides[3] + key * step : NULL;
     int64_t begin = min_int64(visible.begin, range.end); /* bounded so that `first` fits in 32 bits */
-    vi32 first = vi32_set((int32_t)(begin > range.begin ? begin : range.begin));
-    vi32 end = vi32_set((int32_t)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
-    const vf32 hidden = vf32_set(-__builtin_inff());
-    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
-        vf32 score = vf32_load(scores + i);
+    vbits first = b_set((element_bits)(begin > range.begin ? begin : range.begin));
+    vbits end = b_set((element_bits)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
+    const vec hidden = v_set(-__builtin_inff());
+    for (int64_t i = range.begin; i < range.end; i += LANES) {
+        vec score = v_load(scores + i);
         if (mask && visible.end > i) {
-            float packed[VF32_LANES];
-            int n = (int)min_int64(visible.end - i, VF32_LANES);
-            copy_strided_32((char *)packed, sizeof(float), mask + i * step, step, n);
-            vf32 added = vf32_load_partial(packed, n, vf32_set(0));
-            score = vf32_select(vf32_eq(added, hidden), hidden, score + added);
+            element packed[LANES];
+            int n = (int)min_int64(visible.end - i, LANES);
+            copy_strided_inline((char *)packed, sizeof(element), mask + i * step, step, n, ELEMENT_SIZE);
+            vec added = v_load_partial(packed, n, v_set(0));
+            score = v_select(v_eq(added, hidden), hidden, score + added);
         }
-        vi32 column = vi32_iota() + vi32_set((int32_t)i);
-        vm32 inside = vm32_and(vi32_ge(column, first), vi32_lt(column, end));
-        vf32_store(scores + i, vf32_select(inside, score, hidden));
+        vbits column = b_iota() + b_set((element_bits)i);
+        vmask inside = m_and(b_ge(column, first), b_lt(column, end));
+        v_store(scores + i, v_select(inside, score, hidden));
     }
 }
 
 /* exp(x) for x <= 0. For x < -87 the result is 0, because exp(x) is negligible next to the largest weight, 1. NaN stays
  * NaN. */
-INLINE vf32 attention_exp(vf32 x) {
-    const vf32 low = vf32_set(-87);
-    exp_parts parts = exp_reduce(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT_MAGIC));
-    vf32 power = (exp_expm1(parts.r) + vf32_set(1)) * vf32_power_of_two(parts.k_magic);
-    return vf32_select(vf32_lt(x, low), vf32_set(0), power);
+INLINE vec attention_exp(vec x) {
+    const vec low = v_set(-87);
+    exp_parts parts = exp_reduce(v_at_least(x, low), v_set(SIMD_EXPONENT_MAGIC));
+    vec power = (exp_expm1(parts.r) + v_set(1)) * v_power_of_two(parts.k_magic);
+    return v_select(v_lt(x, low), v_set(0), power);
 }
 
 /* Replaces the scores of a row with weights and adds these to the row's total. If a score is larger than all earlier
  * ones, rescales the row's sums and total so far. The search for the largest score ignores NaN, but the weight of a NaN
  * score is NaN, which makes the total NaN. */
-static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
+static void attention_row(const attention_chunk *c, int64_t row, element *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
         PATH_EITHER(c->mask, "attention: mask", "attention: hides keys");
         attention_hide(c, row, scores, key, range, visible);
     }
-    vf32 maxima = vf32_set(c->largest[row]), total = vf32_set(0);
-    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
-        vf32 score = vf32_load(scores + i);
-        maxima = vf32_select(vf32_gt(score, maxima), score, maxima);
+    vec maxima = v_set(c->largest[row]), total = v_set(0);
+    for (int64_t i = range.begin; i < range.end; i += LANES) {
+        vec score = v_load(scores + i);
+        maxima = v_select(v_gt(score, maxima), score, maxima);
     }
-    float previous = c->largest[row], largest = vf32_reduce_maximum(maxima);
-    vf32 shift = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf - -inf would be NaN */
-    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
-        vf32 weight = attention_exp(vf32_load(scores + i) - shift);
+    element previous = c->largest[row], largest = v_reduce_maximum(maxima);
+    vec shift = v_set(largest == -__builtin_inff() ? 0 : largest); /* -inf - -inf would be NaN */
+    for (int64_t i = range.begin; i < range.end; i += LANES) {
+        vec weight = attention_exp(v_load(scores + i) - shift);
         total = total + weight;
-        vf32_store(scores + i, weight);
+        v_store(scores + i, weight);
     }
-    float sum = vf32_reduce_add(total);
+    element sum = v_reduce_add(total);
     PATH_IF(largest == previous, "attention: no larger score in a block");
     PATH_IF(key > 0 && largest != previous, "attention: a later block has a larger score");
     if (largest != previous) {
-        vf32 scale = attention_exp(vf32_set(previous) - shift);
-        float *sums = c->sums + row * c->width;
-        for (int64_t i = 0; i < c->width; i += VF32_LANES) {
-            vf32_store(sums + i, vf32_load(sums + i) * scale);
+        vec scale = attention_exp(v_set(previous) - shift);
+        element *sums = c->sums + row * c->width;
+        for (int64_t i = 0; i < c->width; i += LANES) {
+            v_store(sums + i, v_load(sums + i) * scale);
         }
-        c->total[row] *= vf32_first(scale);
+        c->total[row] *= v_first(scale);
         c->largest[row] = largest;
     }
     c->total[row] += sum;
@@ -136,7 +136,7 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
  * `key`. */
 static void attention_block(const attention_chunk *c, int64_t first, int64_t key, int64_t keys) {
     const lw_attention_layout *l = c->layout;
-    int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(float);
+    int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(element);
     attention_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
     if (range.begin < 0) {
         range.begin = 0;
@@ -152,20 +152,20 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
                       (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, GEMM_SET);
         }
     }
-    range.begin = range.begin / VF32_LANES * VF32_LANES;
-    range.end = divide_up(range.end, VF32_LANES) * VF32_LANES;
+    range.begin = range.begin / LANES * LANES;
+    range.end = divide_up(range.end, LANES) * LANES;
     for (int64_t i = 0; i < rows; i++) {
         attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
     }
     int64_t depth = min_int64(range.end, keys) - range.begin;
     for (int64_t i = 0; i < rows; i += GEMM_MR) {
         gemm_pack_a_panel(c->weights + i * depth, (const char *)(c->scores + i * ATTENTION_KEYS + range.begin),
-                          row_bytes, sizeof(float), min_int64(rows - i, GEMM_MR), depth);
+                          row_bytes, sizeof(element), min_int64(rows - i, GEMM_MR), depth);
     }
     for (int64_t j = 0; j < c->width; j += GEMM_NR) {
         for (int64_t i = 0; i < rows; i += GEMM_MR) {
             gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_NR,
-                      (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), GEMM_ADD);
+                      (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(element), GEMM_ADD);
         }
     }
 }
@@ -206,17 +206,17 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
             .n = keys,
             .k = l->depth,
             .a = (const char *)c->queries,
-            .a_row = l->depth * (int64_t)sizeof(float),
-            .a_column = sizeof(float),
+            .a_row = l->depth * (int64_t)sizeof(element),
+            .a_column = sizeof(element),
             .b = c->key + key * l->row_strides[1],
-            .b_row = sizeof(float),
+            .b_row = sizeof(element),
             .b_column = l->row_strides[1],
             .c = (char *)c->scores,
-            .c_row = ATTENTION_UNPACKED_KEYS * sizeof(float),
-            .c_column = sizeof(float),
+            .c_row = ATTENTION_UNPACKED_KEYS * sizeof(element),
+            .c_column = sizeof(element),
         };
         unpacked_multiply(&product);
-        attention_range range = {0, divide_up(keys, VF32_LANES) * VF32_LANES};
+        attention_range range = {0, divide_up(keys, LANES) * LANES};
         for (int64_t i = 0; i < c->rows; i++) {
             attention_row(c, i, c->scores + i * ATTENTION_UNPACKED_KEYS, key, range);
         }
@@ -226,12 +226,12 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
         product.a_row = product.c_row;
         product.b = c->value + key * l->row_strides[2];
         product.b_row = l->row_strides[2];
-        product.b_column = sizeof(float);
+        product.b_column = sizeof(element);
         product.c = (char *)c->weights;
-        product.c_row = c->width * (int64_t)sizeof(float);
+        product.c_row = c->width * (int64_t)sizeof(element);
         unpacked_multiply(&product);
-        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
-            vf32_store(c->sums + i, vf32_load(c->sums + i) + vf32_load(c->weights + i));
+        for (int64_t i = 0; i < c->rows * c->width; i += LANES) {
+            v_store(c->sums + i, v_load(c->sums + i) + v_load(c->weights + i));
         }
     }
 }
@@ -242,12 +242,12 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;
     if (is_unpacked) {
         for (int64_t i = 0; i < c->rows; i++) {
-            copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
-                         sizeof(float));
+            copy_strided((char *)(c->queries + i * l->depth), sizeof(element), c->query + i * row, column, l->depth,
+                         sizeof(element));
         }
         /* The products write only the first value_depth columns of `weights`; the other columns must be zeros. */
-        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
-            vf32_store(c->weights + i, vf32_set(0));
+        for (int64_t i = 0; i < c->rows * c->width; i += LANES) {
+            v_store(c->weights + i, v_set(0));
         }
     } else {
         count = divide_up(c->rows, GEMM_MR) * GEMM_MR * l->depth;
@@ -256,12 +256,12 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
                               min_int64(c->rows - i, GEMM_MR), l->depth);
         }
     }
-    vf32 scale = vf32_set((float)l->scale);
-    for (int64_t i = 0; i < count; i += VF32_LANES) {
-        vf32_store(c->queries + i, vf32_load(c->queries + i) * scale);
+    vec scale = v_set((element)l->scale);
+    for (int64_t i = 0; i < count; i += LANES) {
+        v_store(c->queries + i, v_load(c->queries + i) * scale);
     }
-    for (int64_t i = 0; i < divide_up(c->rows, GEMM_MR) * GEMM_MR * c->width; i += VF32_LANES) {
-        vf32_store(c->sums + i, vf32_set(0));
+    for (int64_t i = 0; i < divide_up(c->rows, GEMM_MR) * GEMM_MR * c->width; i += LANES) {
+        v_store(c->sums + i, v_set(0));
     }
     for (int64_t i = 0; i < c->rows; i++) {
         c->largest[i] = -__builtin_inff();
@@ -272,38 +272,38 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
 /* Computes a row of the result again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives
  * NaN if a value is infinite or NaN. Each weight is divided by the total before the summation, so that sums do not
  * overflow. */
-static void attention_recompute_row(const attention_chunk *c, int64_t row, float total) {
+static void attention_recompute_row(const attention_chunk *c, int64_t row, element total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
-    float largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
+    element largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
     const char *q = c->query + row * l->row_strides[0];
     for (int64_t j = 0; j < l->value_depth; j++) {
         sums[j] = 0;
     }
     for (int64_t key = visible.begin; key < visible.end;) {
-        float weights[ATTENTION_KEYS];
+        element weights[ATTENTION_KEYS];
         const char *values[ATTENTION_KEYS];
         int count = 0; /* visible keys in this block */
         for (; key < visible.end && count < ATTENTION_KEYS; key++) {
             const char *k = c->key + key * l->row_strides[1];
-            float score = 0, added = 0;
+            element score = 0, added = 0;
             if (c->mask) {
-                added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
+                added = *(const element *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
             }
             if (added == -__builtin_inff()) {
                 continue;
             }
             for (int64_t i = 0; i < l->depth; i++) {
-                score += *(const float *)(q + i * l->column_strides[0]) * (float)l->scale *
-                         *(const float *)(k + i * l->column_strides[1]);
+                score += *(const element *)(q + i * l->column_strides[0]) * (element)l->scale *
+                         *(const element *)(k + i * l->column_strides[1]);
             }
-            weights[count] = vf32_first(attention_exp(vf32_set(score + added - largest))) / total;
+            weights[count] = v_first(attention_exp(v_set(score + added - largest))) / total;
             values[count++] = c->value + key * l->row_strides[2];
         }
         for (int64_t j = 0; j < l->value_depth; j++) {
-            float sum = 0;
+            element sum = 0;
             for (int i = 0; i < count; i++) {
-                sum += weights[i] * *(const float *)(values[i] + j * l->column_strides[2]);
+                sum += weights[i] * *(const element *)(values[i] + j * l->column_strides[2]);
             }
             sums[j] += sum;
         }
@@ -317,31 +317,31 @@ static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {
         char *out = c->out + i * l->row_strides[4];
-        float *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
-        vf32 total = vf32_set(whole), differences = vf32_set(0); /* becomes NaN if a result is infinite or NaN */
-        for (int64_t j = 0; j < c->width; j += VF32_LANES) {
-            vf32 result = vf32_load(sums + j) / total;
+        element *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
+        vec total = v_set(whole), differences = v_set(0); /* becomes NaN if a result is infinite or NaN */
+        for (int64_t j = 0; j < c->width; j += LANES) {
+            vec result = v_load(sums + j) / total;
             differences = differences + (result - result);
-            vf32_store(sums + j, result);
+            v_store(sums + j, result);
         }
-        if (vm32_any(vf32_isnan(differences)) && whole == whole) {
+        if (m_any(v_isnan(differences)) && whole == whole) {
             PATH("attention: row computed again");
             attention_recompute_row(c, i, whole);
         }
-        copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
+        copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(element), l->value_depth, sizeof(element));
     }
 }
 
 /* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
  * updates `used`, to find out how much memory is needed. */
-INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
-    float *part = memory ? memory + *used : NULL;
+INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
+    element *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;
     return part;
 }
 
 /* Places the chunk's arrays in `memory`, and returns the number of floats they need. */
-static int64_t attention_place_arrays(const attention *all, attention_chunk *c, float *memory) {
+static int64_t attention_place_arrays(const attention *all, attention_chunk *c, element *memory) {
     const lw_attention_layout *l = all->layout;
     int64_t rows = min_int64(l->queries, all->rows), used = 0;
     int64_t tiles = divide_up(rows, GEMM_MR) * GEMM_MR;
@@ -366,8 +366,8 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     const attention *all = argument;
     const lw_attention_layout *l = all->layout;
     attention_chunk c = {.layout = l};
-    size_t bytes = (size_t)attention_place_arrays(all, &c, NULL) * sizeof(float);
-    float *memory = allocate_scratch(context, bytes);
+    size_t bytes = (size_t)attention_place_arrays(all, &c, NULL) * sizeof(element);
+    element *memory = allocate_scratch(context, bytes);
     if (!memory) {
         return LW_NO_MEMORY;
     }
@@ -426,7 +426,7 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
     attention all = {.layout = l, .inputs = inputs, .out = outputs[0]};
     all.width = divide_up(l->value_depth, GEMM_NR) * GEMM_NR;
     all.is_unpacked =
-        l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
+        l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(element) && l->column_strides[2] == sizeof(element);
     int64_t batch = layout_count(&l->batch, 0, l->batch.ndim);
     if (batch == 0 || l->queries == 0 || l->value_depth == 0) {
         return LW_OK;

@@ -15,7 +15,7 @@
  * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
 
-#include "gemm/gemm.c"
+#include "gemm/gemm_packed.h"
 #include "window.h"
 
 enum {
@@ -50,26 +50,26 @@ typedef struct conv_images {
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */
-    int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
+    element_bits inside[CONV_TAPS][GEMM_NR];    /* as in window_tap */
 } conv_taps;
 
 /* Returns whether all columns of a panel are adjacent in x for this tap. */
 INLINE int conv_is_adjacent(const window_tap *tap) {
-    return tap->runs == 1 && tap->run[0].count == GEMM_NR && tap->strip->step == sizeof(float);
+    return tap->runs == 1 && tap->run[0].count == GEMM_NR && tap->strip->step == sizeof(element);
 }
 
 INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
     int64_t t = taps->count++;
     taps->number[t] = number;
     taps->from[t] = tap->run[0].from;
-    for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
-        vi32_store(taps->inside[t] + c, vi32_load(tap->inside + c));
+    for (int64_t c = 0; c < GEMM_NR; c += LANES) {
+        b_store(taps->inside[t] + c, b_load(tap->inside + c));
     }
 }
 
 /* Packs the taps that conv_pack has collected, channel by channel. In this order B is written front to back, and
  * elements of x that several taps of a channel read stay in L1. */
-static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
+static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, element *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
     int64_t all = w->kernel_size[0] * w->kernel_size[1], channel = first_row / all;
@@ -80,10 +80,10 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
             if (p < 0 || p >= depth) {
                 continue;
             }
-            const float *from = (const float *)(x + taps->from[t]);
-            for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
+            const element *from = (const element *)(x + taps->from[t]);
+            for (int64_t c = 0; c < GEMM_NR; c += LANES) {
                 PATH("conv: packs collected taps");
-                window_mask(to + p * GEMM_NR + c, vf32_load(from + c), taps->inside[t] + c);
+                window_mask(to + p * GEMM_NR + c, v_load(from + c), taps->inside[t] + c);
             }
         }
     }
@@ -91,7 +91,7 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
 }
 
 /* Packs a panel of B: the function `pack_b` of a convolution's gemm. */
-static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
+static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, element *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
     int64_t taps = w->kernel_size[0] * w->kernel_size[1], stride = w->strides[0][1];
@@ -170,8 +170,8 @@ static const char *conv_find(const gemm *g, int64_t first_row, int64_t depth, in
                 return NULL;
             }
             from = t == 0 ? tap.run[0].from : from;
-            for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
-                vi32_store(rows->inside[t] + c, vi32_load(tap.inside + c));
+            for (int64_t c = 0; c < GEMM_NR; c += LANES) {
+                b_store(rows->inside[t] + c, b_load(tap.inside + c));
             }
         }
     }
@@ -182,12 +182,12 @@ static const char *conv_find(const gemm *g, int64_t first_row, int64_t depth, in
 }
 
 /* Copies a product of several images from scratch memory to the output. */
-static void conv_store(const conv *all, const float *from, int64_t images, char *out) {
+static void conv_store(const conv *all, const element *from, int64_t images, char *out) {
     const gemm *g = &all->product;
     for (int64_t row = 0; row < g->m; row++) {
         for (int64_t image = 0; image < images; image++, from += g->n) {
             copy_strided(out + row * g->c_row + image * all->layout->strides[3][0], g->c_column, (const char *)from,
-                         sizeof(float), g->n, sizeof(float));
+                         sizeof(element), g->n, sizeof(element));
         }
     }
 }
@@ -209,7 +209,7 @@ static gemm conv_product(const conv *all, int64_t image, int64_t group, conv_ima
 
 /* Computes the results of images image .. image + images - 1 for one group of channels. */
 static lw_status conv_multiply(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
-                               float *memory) {
+                               element *memory) {
     conv_images source;
     gemm g = conv_product(all, image, group, &source);
     char *out = g.c;
@@ -220,8 +220,8 @@ static lw_status conv_multiply(lw_context *context, const conv *all, int64_t ima
     PATH("conv: product of several images");
     g.n *= images;
     g.c = (char *)memory;
-    g.c_column = sizeof(float);
-    g.c_row = g.n * (int64_t)sizeof(float);
+    g.c_column = sizeof(element);
+    g.c_row = g.n * (int64_t)sizeof(element);
     lw_status status = gemm_run(context, &g);
     if (status == LW_OK) {
         conv_store(all, memory, images, out);
@@ -233,8 +233,8 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
     const conv *all = argument;
     const lw_window_layout *w = all->layout;
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->products), together = all->images;
-    size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(float);
-    float *memory = together > 1 ? allocate_scratch(context, bytes) : NULL;
+    size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(element);
+    element *memory = together > 1 ? allocate_scratch(context, bytes) : NULL;
     if (!memory) {
         PATH_IF(together > 1, "conv: no memory for several images");
         together = 1;
@@ -275,16 +275,16 @@ typedef struct conv_strips {
 
 /* Computes a strip of results for `rows` output channels. Each window_tap is computed once for all these channels. */
 static void conv_compute_strip(const conv_strips *s, const window_strip *strip, int64_t first, int64_t rows,
-                               float result[][WINDOW_STRIP]) {
+                               element result[][WINDOW_STRIP]) {
     const lw_window_layout *w = s->layout;
     const int64_t *step = w->strides[1];
     int64_t channels = w->in_channels / w->groups, per_group = w->out_channels / w->groups;
     int64_t width = window_width(strip->count);
-    float buffer[WINDOW_STRIP];
+    element buffer[WINDOW_STRIP];
     window_tap tap;
     for (int64_t r = 0; r < rows; r++) {
-        for (int64_t v = 0; v < width; v += VF32_LANES) {
-            vf32_store(result[r] + v, vf32_set(0));
+        for (int64_t v = 0; v < width; v += LANES) {
+            v_store(result[r] + v, v_set(0));
         }
     }
     for (int64_t p = 0; p < w->kernel_size[0]; p++) {
@@ -295,19 +295,19 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
                 const char *weight = s->weight + (first + r) * step[0] + p * step[2] + q * step[3];
                 const char *x = s->x + (first + r) / per_group * channels * w->strides[0][1];
                 for (int64_t c = 0; c < channels; c++) {
-                    vf32 factor = vf32_set(gemm_float(weight + c * step[1]));
+                    vec factor = v_set(element_load(weight + c * step[1]));
                     window_tap_read(&tap, x + c * w->strides[0][1], buffer, width);
-                    for (int64_t v = 0; v < width; v += VF32_LANES) {
-                        vf32_store(result[r] + v, vf32_fma(factor, vf32_load(buffer + v), vf32_load(result[r] + v)));
+                    for (int64_t v = 0; v < width; v += LANES) {
+                        v_store(result[r] + v, v_fma(factor, v_load(buffer + v), v_load(result[r] + v)));
                     }
                 }
             }
         }
     }
     for (int64_t r = 0; s->bias && r < rows; r++) {
-        vf32 bias = vf32_set(gemm_float(s->bias + (first + r) * w->strides[2][0]));
-        for (int64_t v = 0; v < width; v += VF32_LANES) {
-            vf32_store(result[r] + v, vf32_load(result[r] + v) + bias);
+        vec bias = v_set(element_load(s->bias + (first + r) * w->strides[2][0]));
+        for (int64_t v = 0; v < width; v += LANES) {
+            v_store(result[r] + v, v_load(result[r] + v) + bias);
         }
     }
 }
@@ -323,7 +323,7 @@ static lw_status conv_strips_task(lw_context *context, int64_t task, const void 
         PATH_IF(first > 0, "conv: another block of channels");
         PATH_IF(number > 0, "conv: another strip");
         window_strip strip;
-        float result[CONV_CHANNELS][WINDOW_STRIP];
+        element result[CONV_CHANNELS][WINDOW_STRIP];
         window_strip_start(&strip, w, number, min_int64(s->results - number, WINDOW_STRIP));
         conv_compute_strip(s, &strip, first, rows, result);
         for (int64_t done = 0; done < strip.count; done += part, number += part) {
@@ -332,8 +332,8 @@ static lw_status conv_strips_task(lw_context *context, int64_t task, const void 
             char *to = s->out + image * out[0] + first * out[1] + i * out[2] + j * out[3];
             part = min_int64(w->out_size[1] - j, strip.count - done);
             for (int64_t r = 0; r < rows; r++) {
-                copy_strided(to + r * out[1], out[3], (const char *)(result[r] + done), sizeof(float), part,
-                             sizeof(float));
+                copy_strided(to + r * out[1], out[3], (const char *)(result[r] + done), sizeof(element), part,
+                             sizeof(element));
             }
         }
     }

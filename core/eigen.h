@@ -11,9 +11,9 @@
  * everywhere. */
 #pragma once
 
+#include "element.h"
 #include "layout/layout_iterator.h"
 #include "layout/strided.h"
-#include "simd/simd.h"
 
 enum {
     EIGEN_GROUP = 16,      /* partial sums per dot product */
@@ -279,9 +279,8 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
     }
     for (int64_t i = 0; i < m->n; i++) {
         for (int64_t j = 0; j <= i; j++) {
-            float value;
-            __builtin_memcpy(&value, x + i * row + j * column, sizeof value);
-            differences += (double)value - (double)value; /* adds 0 if the value is finite, else NaN */
+            double value = (double)element_load(x + i * row + j * column);
+            differences += value - value; /* adds 0 if the value is finite, else NaN */
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
     }
@@ -289,7 +288,7 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
 }
 
 static void eigen_store(char *to, double value) {
-    float rounded = (float)value;
+    element rounded = (element)value;
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
 

@@ -1,21 +1,17 @@
 /* Elementwise kernels for any layout, built on loops over contiguous arrays.
  *
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
- * an `elementwise` constant that describes it. This file turns a layout into calls of that body. Operands that are
+ * an `elementwise` constant that describes it. elementwise.c turns a layout into calls of that body. Operands that are
  * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, CHUNK elements at
  * a time, and a strided result is computed in a buffer and copied out. The output may be the memory of an input with
  * the same strides: no element is read after it is written. */
 #pragma once
 
 #include "layout/layout_iterator.h"
-#include "layout/stream.h"
-#include "layout/strided.h"
+#include "simd/simd.h"
 
 enum {
-    CHUNK = 512, /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
-    CACHE_LINE = 64,        /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
     SIMPLE_COUNT = 1 << 15, /* at most this many elements are computed by a single call of the body */
-    LONG_ROW = 64,          /* for rows of at least this length, one call of the body per row is cheaper than copying */
     /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
@@ -30,140 +26,9 @@ typedef struct elementwise {
     int is_short; /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
 } elementwise;
 
-/* How an operand is passed to the body. */
-typedef enum passage {
-    IN_PLACE, /* contiguous */
-    BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
-    FILLED,   /* a single element, repeated in a buffer that is filled once */
-    REPEATED, /* a single short row, repeated in a buffer that is filled once */
-    PACKED,   /* copied chunk by chunk: an input to a buffer, or a result from a buffer */
-    STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
-} passage;
-
-typedef struct elementwise_call {
-    const elementwise *kernel;
-    const lw_layout *layout;
-    char *data[LW_MAX_OPERANDS];
-    const lw_scalar *parameters;
-    int64_t total, per_task;
-    int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
-    int64_t max_count; /* maximum elements per call of the body */
-    int by_row;        /* whether each call must stay within a row */
-    int64_t lead;      /* elements in a task's first call, chosen so that later calls begin at a cache line boundary */
-    passage passage[LW_MAX_OPERANDS];
-} elementwise_call;
-
-static int is_contiguous(const lw_layout *layout, int32_t operand, int64_t size) {
-    for (int32_t d = layout->ndim - 1; d >= 0; d--) {
-        if (layout->shape[d] != 1 && layout->strides[operand][d] != size) {
-            return 0;
-        }
-        size *= layout->shape[d];
-    }
-    return 1;
-}
-
-static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t size) {
-    if (is_contiguous(layout, operand, size)) {
-        return IN_PLACE;
-    }
-    const int64_t *strides = layout->strides[operand];
-    int64_t step = 0;
-    for (int32_t d = 0; d < layout->ndim; d++) {
-        step |= strides[d];
-    }
-    if (step == 0) {
-        return FILLED;
-    }
-    int32_t last = layout->ndim - 1;
-    if (layout->shape[last] >= LONG_ROW) {
-        return strides[last] == size ? BY_ROW : PACKED;
-    }
-    step = 0;
-    for (int32_t d = 0; d < last; d++) {
-        step |= strides[d];
-    }
-    return step == 0 ? REPEATED : PACKED;
-}
-
-static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
-    char item[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
-    for (int32_t i = 0; i < size; i++) {
-        item[i] = place[i];
-    }
-    switch (size) {
-    case 1:
-        PATH("elementwise: fills 1 byte");
-        copy_strided_8(buffer, 1, item, 0, count);
-        return;
-    case 2:
-        PATH("elementwise: fills 2 bytes");
-        copy_strided_16(buffer, 2, item, 0, count);
-        return;
-    case 4:
-        PATH("elementwise: fills 4 bytes");
-        copy_strided_32(buffer, 4, item, 0, count);
-        return;
-    default:
-        PATH("elementwise: fills 8 bytes");
-        copy_strided_64(buffer, 8, item, 0, count);
-        return;
-    }
-}
-
-/* Advances the iterator by `rows` rows of the layout. */
-static void skip_rows(layout_iterator *it, int64_t rows) {
-    int32_t d = it->end - 1;
-    while (rows > 0 && d >= it->first) {
-        int64_t part = min_int64(rows, it->layout->shape[d] - it->index[d]);
-        it->index[d] += part - 1;
-        for (int32_t o = 0; o < it->operands; o++) {
-            it->offset[o] += (part - 1) * it->layout->strides[o][d];
-        }
-        iterator_next(it); /* also carries into the dimensions before d */
-        rows -= part;
-    }
-}
-
-/* Copies `count` elements of an operand, starting at element `column` of the current row, to the buffer. If `unpack` is
- * true, copies them from the buffer to the operand instead. */
-static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
-                     char *buffer, int unpack) {
-    int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
-    int64_t step = call->layout->strides[operand][last];
-    for (int64_t done = 0; done < count; column = 0) {
-        int64_t part = min_int64(call->row - column, count - done);
-        char *place = call->data[operand] + it.offset[operand] + column * step;
-        if (unpack) {
-            copy_strided(place, step, buffer + done * size, size, part, size);
-        } else if (step) {
-            PATH("elementwise: copies along the row");
-            copy_strided(buffer + done * size, size, place, step, part, size);
-        } else {
-            PATH("elementwise: fills along the row");
-            fill_buffer(buffer + done * size, place, part, size);
-        }
-        done += part;
-        iterator_next(&it);
-    }
-}
-
-/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Not inlined: all
- * kernels share it. */
-static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t tail,
-                                               const void *const *inputs, void *output, const lw_scalar *parameters) {
-    _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
-    const void *padded[LW_MAX_OPERANDS];
-    int32_t last = kernel->operands - 1;
-    for (int32_t o = 0; o < last; o++) {
-        int32_t size = kernel->size[o];
-        copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, tail, size);
-        padded[o] = buffer[o];
-    }
-    kernel->body(VF32_LANES, padded, buffer[last], parameters);
-    int32_t size = kernel->size[last];
-    copy_strided((char *)output + whole * size, size, buffer[last], size, tail, size);
-}
+/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. */
+void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, const void *const *inputs, void *output,
+                      const lw_scalar *parameters);
 
 /* Runs the body for all elements of contiguous arrays. */
 INLINE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
@@ -174,94 +39,13 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
     }
     if (tail) {
         PATH_IF(!SIMD_PARTIAL, "elementwise: tail in a padded register");
-        run_tail(kernel, whole, tail, inputs, output, parameters);
+        elementwise_tail(kernel, whole, tail, inputs, output, parameters);
     }
 }
 
-static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
-    const elementwise_call *call = argument;
-    const elementwise *kernel = call->kernel;
-    int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
-    int64_t position = task * call->per_task, end = min_int64(position + call->per_task, call->total);
-    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
-    layout_iterator it;
-    int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
-    int64_t column = position - row * call->row;
-    iterator_start(&it, call->layout, 0, last, kernel->operands, row);
-    int64_t first = min_int64(end - position, CHUNK);
-    for (int32_t o = 0; o < inputs; o++) {
-        if (call->passage[o] == FILLED) {
-            PATH("elementwise: filled");
-            fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
-        }
-        if (call->passage[o] == REPEATED) {
-            PATH("elementwise: repeated");
-            PATH_IF(column > 0, "elementwise: repeated, from within a row");
-            transfer(call, it, column, first, o, buffer[o], 0);
-        }
-    }
-    for (int64_t max_count = SIMD_STREAM && call->lead ? call->lead : call->max_count; position < end;
-         max_count = call->max_count) {
-        int64_t count = min_int64(end - position, max_count);
-        if (call->by_row) {
-            count = min_int64(count, call->row - column);
-        }
-        void *arrays[LW_MAX_OPERANDS];
-        for (int32_t o = 0; o <= inputs; o++) {
-            int32_t size = kernel->size[o];
-            arrays[o] = buffer[o];
-            if (call->passage[o] == IN_PLACE) {
-                PATH("elementwise: in place");
-                arrays[o] = call->data[o] + position * size;
-            }
-            if (call->passage[o] == BY_ROW) {
-                PATH("elementwise: by row");
-                PATH_IF(column > 0, "elementwise: by row, from within a row");
-                arrays[o] = call->data[o] + it.offset[o] + column * size;
-            }
-            if (call->passage[o] == PACKED && o < inputs) {
-                PATH("elementwise: packed");
-                PATH_IF(column > 0, "elementwise: packed, from within a row");
-                transfer(call, it, column, count, o, buffer[o], 0);
-            }
-        }
-        run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
-        if (call->passage[inputs] == PACKED) {
-            PATH("elementwise: packed result");
-            PATH_IF(column > 0, "elementwise: packed result, from within a row");
-            transfer(call, it, column, count, inputs, buffer[inputs], 1);
-        }
-        if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
-            int32_t size = kernel->size[inputs];
-            PATH("elementwise: streamed");
-            stream_copy(call->data[inputs] + position * size, buffer[inputs], count * size);
-        }
-        position += count;
-        column += count;
-        if (column >= call->row && position < end) {
-            skip_rows(&it, column / call->row);
-            column %= call->row;
-        }
-    }
-    if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
-        stream_end();
-    }
-    return LW_OK;
-}
-
-/* Returns whether to stream the result. A result that is also an input is not streamed, because its memory is already
- * in the caches. On Zen 4, streaming makes an addition of 8M elements 1.4 times as fast and relu 1.2 times as fast; on
- * an Intel Xeon, it makes both 1.06 times as fast. Long bodies produce results too slowly to profit: on the Xeon, exp,
- * tanh and sin of 16M elements would take 1.4 times as long. */
-static int is_streamed(const elementwise_call *call, const lw_context *context) {
-    int32_t last = call->kernel->operands - 1;
-    int in_place = 0;
-    for (int32_t o = 0; o < last; o++) {
-        in_place |= call->data[o] == call->data[last];
-    }
-    return call->kernel->is_short && call->passage[last] == IN_PLACE && !in_place &&
-           stream_pays(context, call->total * call->kernel->size[last]);
-}
+/* Computes a layout by as many calls of the body as it takes. */
+lw_status elementwise_any(const elementwise *kernel, lw_context *context, const lw_layout *layout,
+                          const void *const *inputs, void *const *outputs, const lw_scalar *parameters);
 
 /* Returns whether a single call of the body is enough: the layout has one dimension, contiguous in all operands, and
  * the call is too small for streaming stores and for several tasks. */
@@ -274,58 +58,6 @@ INLINE int is_simple(const elementwise *kernel, const lw_context *context, const
         gaps |= layout->strides[o][0] ^ kernel->size[o];
     }
     return gaps == 0;
-}
-
-static __attribute__((noinline)) lw_status elementwise_any(const elementwise *kernel, lw_context *context,
-                                                           const lw_layout *layout, const void *const *inputs,
-                                                           void *const *outputs, const lw_scalar *parameters) {
-    int32_t last = kernel->operands - 1;
-    elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};
-    call.total = layout_count(layout, 0, layout->ndim);
-    if (call.total <= 1) {
-        if (call.total == 1) {
-            PATH("elementwise: one element");
-            run_body(kernel, 1, inputs, outputs[0], parameters);
-        }
-        return LW_OK;
-    }
-    for (int32_t o = 0; o < last; o++) {
-        call.data[o] = (char *)inputs[o];
-    }
-    call.data[last] = outputs[0];
-    call.row = call.max_count = call.total;
-    for (int32_t o = 0; o <= last; o++) {
-        call.passage[o] = choose_passage(layout, o, kernel->size[o]);
-        if (call.passage[o] == REPEATED && o == last) {
-            /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
-            call.passage[o] = PACKED;
-        }
-        if (call.passage[o] == BY_ROW) {
-            call.by_row = 1;
-        }
-        if (call.passage[o] >= FILLED) {
-            call.max_count = min_int64(call.max_count, CHUNK);
-        }
-        if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
-            call.row = layout->shape[layout->ndim - 1];
-        }
-    }
-    if (SIMD_STREAM && is_streamed(&call, context)) {
-        call.passage[last] = STREAMED;
-        call.max_count = min_int64(call.max_count, CHUNK);
-        call.lead = stream_lead(call.data[last]) / kernel->size[last];
-    }
-    for (int32_t o = 0; o <= last; o++) {
-        if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
-            call.max_count = CHUNK / call.row * call.row;
-            if (SIMD_STREAM) {
-                PATH_IF(call.lead, "elementwise: streamed and repeated");
-                call.lead = 0;
-            }
-        }
-    }
-    call.per_task = items_per_task(context, call.total, CACHE_LINE);
-    return run_tasks(context, divide_up(call.total, call.per_task), elementwise_task, &call);
 }
 
 INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,

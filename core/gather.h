@@ -5,8 +5,7 @@
  * of the indices; the kernel adds the index times the stride of the axis instead. Parameters: the extent of the axis,
  * and its stride in bytes. Negative indices count from the end. All indices are checked before anything is written.
  *
- * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> by the macros TAKE and PUT; kernels.c includes them and
- * lists the kernels in the table. */
+ * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> by the macros TAKE and PUT; kernels.c includes them. */
 #pragma once
 
 #include "layout/spans.h"

@@ -1,15 +1,11 @@
-/* Matrix products for every index of a batch. core/ops/matmul.h and linear.h define their kernels with matrix_run;
- * kernels.c includes them and lists the kernels in the table. */
+/* Matrix products for every index of a batch. core/ops/matmul.h and linear.h define their kernels with matrix_run. */
 #pragma once
 
-#include "gemm/gemm.c"
-
-typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
+#include "gemm/gemm_packed.h"
 
 typedef struct matrix_batch {
     const lw_layout *layout; /* the dimensions of the batch; its operands are A, B, bias, C */
-    matrix_multiply *multiply;
-    gemm product; /* the product for the first index of the batch */
+    gemm product;            /* the product for the first index of the batch */
     int64_t count, per_task;
 } matrix_batch;
 
@@ -24,7 +20,7 @@ static lw_status matrix_products(lw_context *context, const matrix_batch *batch,
             g.bias += it.offset[2];
         }
         g.c += it.offset[3];
-        lw_status status = batch->multiply(context, &g);
+        lw_status status = gemm_run(context, &g);
         if (status != LW_OK) {
             return status;
         }
@@ -65,22 +61,21 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
     }
     /* Along an extent of 1, any stride is right. Use that of contiguous elements, which enables the fast paths. */
     if (g.k == 1) {
-        g.a_column = g.b_row = sizeof(float);
+        g.a_column = g.b_row = sizeof(element);
     }
     if (g.n == 1) {
-        g.b_column = g.c_column = sizeof(float);
+        g.b_column = g.c_column = sizeof(element);
     }
     return g;
 }
 
-static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias,
-                            matrix_multiply *multiply) {
+static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias) {
     lw_layout batch = layout->batch;
     for (int32_t d = 0; d < batch.ndim && !has_bias; d++) {
         batch.strides[3][d] = batch.strides[2][d];
         batch.strides[2][d] = 0;
     }
-    matrix_batch all = {.layout = &batch, .multiply = multiply, .product = *product};
+    matrix_batch all = {.layout = &batch, .product = *product};
     gemm *g = &all.product;
     /* Merge dimensions of the batch along which B stays the same into the rows of A and C, if the strides allow it. */
     if (g->m == 1 && batch.ndim) {

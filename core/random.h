@@ -4,8 +4,7 @@
  * "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
  * core/ops/<op>.h defines op_<op>_word, which converts a vector of words to numbers, and invokes RANDOM, which defines
- * the kernel lw_<op>_float32; kernels.c includes that header and lists the kernel in the table. Parameters: seed,
- * offset. */
+ * the kernel lw_<op>_<dtype>. Parameters: seed, offset. */
 #pragma once
 
 #include "creation.h"
@@ -62,12 +61,9 @@ static void random_span(const span *p, const lw_scalar *parameters, random_conve
     }
 }
 
-#define RANDOM(op)                                                                  \
-    static void op##_convert(int32_t *words) {                                      \
-        for (int i = 0; i < RANDOM_WORDS; i += VF32_LANES)                          \
-            vi32_store(words + i, vf32_bits(op_##op##_word(vi32_load(words + i)))); \
-    }                                                                               \
-    static void op##_span_float32(const span *p, const lw_scalar *parameters) {     \
-        random_span(p, parameters, op##_convert);                                   \
-    }                                                                               \
-    CREATION(op, float32)
+#define RANDOM(op)                                                                                                   \
+    static void op##_convert(int32_t *words) {                                                                       \
+        for (int i = 0; i < RANDOM_WORDS; i += LANES) b_store(words + i, v_bits(op_##op##_word(b_load(words + i)))); \
+    }                                                                                                                \
+    static void op##_span(const span *p, const lw_scalar *parameters) { random_span(p, parameters, op##_convert); }  \
+    CREATION(op)

@@ -6,6 +6,7 @@
  * digits. */
 #pragma once
 
+#include "element.h"
 #include "layout/layout_iterator.h"
 #include "layout/strided.h"
 #include "math/double.h"
@@ -28,9 +29,9 @@ typedef struct rotation {
 
 /* The cosines and sines of some pairs' angles at one position, and of the angles' increments per position. */
 typedef struct rotation_angles {
-    double cosine[ROTATION_PAIRS + VF32_LANES], sine[ROTATION_PAIRS + VF32_LANES];
-    double step_cosine[ROTATION_PAIRS + VF32_LANES], step_sine[ROTATION_PAIRS + VF32_LANES];
-    float c[ROTATION_PAIRS + VF32_LANES], s[ROTATION_PAIRS + VF32_LANES]; /* cosine and sine, rounded */
+    double cosine[ROTATION_PAIRS + LANES], sine[ROTATION_PAIRS + LANES];
+    double step_cosine[ROTATION_PAIRS + LANES], step_sine[ROTATION_PAIRS + LANES];
+    element c[ROTATION_PAIRS + LANES], s[ROTATION_PAIRS + LANES]; /* cosine and sine, rounded */
 } rotation_angles;
 
 static void rotation_start(rotation_angles *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
@@ -48,41 +49,41 @@ static void rotation_start(rotation_angles *t, const rotation *r, int64_t positi
 
 /* Rounds the cosines and sines of the current position to c and s, then computes those of the next position. */
 static void rotation_next(rotation_angles *t, int64_t count) {
-    for (int64_t i = 0; i < count; i += VF32_LANES) {
-        wf64 c = wf64_load(t->cosine + i), s = wf64_load(t->sine + i);
-        wf64 by_c = wf64_load(t->step_cosine + i), by_s = wf64_load(t->step_sine + i);
-        vf32_store(t->c + i, wf64_to_vf32(c));
-        vf32_store(t->s + i, wf64_to_vf32(s));
-        wf64_store(t->cosine + i, c * by_c - s * by_s);
-        wf64_store(t->sine + i, s * by_c + c * by_s);
+    for (int64_t i = 0; i < count; i += LANES) {
+        vdouble c = d_load(t->cosine + i), s = d_load(t->sine + i);
+        vdouble by_c = d_load(t->step_cosine + i), by_s = d_load(t->step_sine + i);
+        v_store(t->c + i, v_from_double(c));
+        v_store(t->s + i, v_from_double(s));
+        d_store(t->cosine + i, c * by_c - s * by_s);
+        d_store(t->sine + i, s * by_c + c * by_s);
     }
 }
 
 /* Rotates the pairs in the lanes of a and b. */
-INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vf32 *a, vf32 *b) {
-    vf32 c = vf32_load(t->c + i), s = vf32_load(t->s + i), x = *a, y = *b;
-    *a = vf32_fma(x, c, -(y * s));
-    *b = vf32_fma(y, c, x * s);
+INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vec *a, vec *b) {
+    vec c = v_load(t->c + i), s = v_load(t->s + i), x = *a, y = *b;
+    *a = v_fma(x, c, -(y * s));
+    *b = v_fma(y, c, x * s);
 }
 
 /* Rotates `count` pairs in place. The elements of a pair are at the same index of `first` and `second`, or adjacent in
  * `first`. The buffers have room for whole vectors. */
-static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, float *first, float *second) {
+static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, element *first, element *second) {
     PATH_EITHER(adjacent, "rotation: adjacent pairs", "rotation: split pairs");
-    for (int64_t i = 0; i < count; i += VF32_LANES) {
-        vf32 a, b;
+    for (int64_t i = 0; i < count; i += LANES) {
+        vec a, b;
         if (adjacent) {
-            float *both = first + 2 * i;
-            vf32 low = vf32_load(both), high = vf32_load(both + VF32_LANES);
-            a = vf32_even(low, high), b = vf32_odd(low, high);
+            element *both = first + 2 * i;
+            vec low = v_load(both), high = v_load(both + LANES);
+            a = v_even(low, high), b = v_odd(low, high);
             rotation_lanes(t, i, &a, &b);
-            vf32_store(both, vf32_zip_low(a, b));
-            vf32_store(both + VF32_LANES, vf32_zip_high(a, b));
+            v_store(both, v_zip_low(a, b));
+            v_store(both + LANES, v_zip_high(a, b));
         } else {
-            a = vf32_load(first + i), b = vf32_load(second + i);
+            a = v_load(first + i), b = v_load(second + i);
             rotation_lanes(t, i, &a, &b);
-            vf32_store(first + i, a);
-            vf32_store(second + i, b);
+            v_store(first + i, a);
+            v_store(second + i, b);
         }
     }
 }
@@ -92,15 +93,16 @@ static void rotation_row(const rotation *r, const rotation_angles *t, int64_t fi
                          char *out) {
     const lw_layout *l = r->layout;
     int64_t from = l->strides[0][l->ndim - 1], to = l->strides[1][l->ndim - 1], half = l->shape[l->ndim - 1] / 2;
-    float buffer[2][2 * (ROTATION_PAIRS + VF32_LANES)];
+    element buffer[2][2 * (ROTATION_PAIRS + LANES)];
     int64_t parts = r->adjacent ? 1 : 2, elements = 2 * count / parts, start = r->adjacent ? 2 * first : first;
     for (int64_t p = 0; p < parts; p++) {
-        copy_strided((char *)buffer[p], sizeof(float), x + (start + p * half) * from, from, elements, sizeof(float));
+        copy_strided((char *)buffer[p], sizeof(element), x + (start + p * half) * from, from, elements,
+                     sizeof(element));
     }
     rotation_pairs(t, r->adjacent, count, buffer[0], buffer[1]);
     for (int64_t p = 0; p < parts; p++) {
-        copy_strided(out + (start + p * half) * to, to, (const char *)buffer[p], sizeof(float), elements,
-                     sizeof(float));
+        copy_strided(out + (start + p * half) * to, to, (const char *)buffer[p], sizeof(element), elements,
+                     sizeof(element));
     }
 }
 

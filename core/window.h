@@ -8,13 +8,14 @@
  * run, and the mask hides the padding in it. */
 #pragma once
 
+#include "element.h"
 #include "layout/layout_iterator.h"
 #include "layout/strided.h"
 
 enum { WINDOW_STRIP = 64 };
 
 /* Rounds up to whole vectors. */
-INLINE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; }
+INLINE int64_t window_width(int64_t count) { return divide_up(count, LANES) * LANES; }
 
 typedef struct window_range {
     int64_t begin, end;
@@ -45,8 +46,8 @@ typedef struct window_strip {
     int64_t lowest, highest; /* lowest and highest byte offset of an element of a channel */
     int64_t runs;            /* number of runs in `run`: those of the window's first tap, padding included */
     window_run run[WINDOW_STRIP];
-    int64_t first_row, first_column;                 /* row and column of the first result */
-    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
+    int64_t first_row, first_column;                      /* row and column of the first result */
+    element_bits row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
 } window_strip;
 
 typedef struct window_tap {
@@ -55,10 +56,10 @@ typedef struct window_tap {
     int64_t runs;
     int64_t covered; /* number of results in all runs */
     window_run run[WINDOW_STRIP];
-    int32_t rows_inside[WINDOW_STRIP]; /* mask of the results for which the tap's row is in the image */
+    element_bits rows_inside[WINDOW_STRIP]; /* mask of the results for which the tap's row is in the image */
     /* Mask of the results for which the tap's row and column are in the image, with room to load a vector at any of
      * them. */
-    int32_t inside[WINDOW_STRIP + VF32_LANES];
+    element_bits inside[WINDOW_STRIP + LANES];
 } window_tap;
 
 /* Maps the index of a row or column of results to an int32, so that vectors of them can be compared with the mapped
@@ -103,10 +104,10 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
             s->run[s->runs++] = (window_run){image * x[0], from, done, part};
         }
         next = from + part * s->step;
-        int32_t row_place = window_place(i, s->first_row), column_place = window_place(j, s->first_column);
+        element_bits row_place = window_place(i, s->first_row), column_place = window_place(j, s->first_column);
         for (int64_t c = 0; c < part; c++) {
             s->row[done + c] = row_place;
-            s->column[done + c] = column_place + (int32_t)c;
+            s->column[done + c] = column_place + (element_bits)c;
         }
         done += part;
         j = 0;
@@ -141,12 +142,12 @@ static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     const lw_window_layout *w = s->layout;
     int64_t down = p * w->dilation[0];
     window_range i = window_inside(down - w->padding[0], w->stride[0], w->out_size[0], w->in_size[0]);
-    vi32 begin = vi32_set(window_place(i.begin, s->first_row)), end = vi32_set(window_place(i.end, s->first_row));
+    vbits begin = b_set(window_place(i.begin, s->first_row)), end = b_set(window_place(i.end, s->first_row));
     t->strip = s;
     t->down = down * w->strides[0][2];
-    for (int64_t c = 0; c < s->count; c += VF32_LANES) {
-        vi32 row = vi32_load(s->row + c);
-        vi32_store(t->rows_inside + c, vm32_and(vi32_ge(row, begin), vi32_lt(row, end)));
+    for (int64_t c = 0; c < s->count; c += LANES) {
+        vbits row = b_load(s->row + c);
+        b_store(t->rows_inside + c, m_and(b_ge(row, begin), b_lt(row, end)));
     }
 }
 
@@ -157,11 +158,11 @@ static void window_tap_start(window_tap *t, int64_t q) {
     const lw_window_layout *w = s->layout;
     int64_t across = q * w->dilation[1], distance = t->down + across * w->strides[0][3];
     window_range j = window_inside(across - w->padding[1], w->stride[1], w->out_size[1], w->in_size[1]);
-    vi32 begin = vi32_set(window_place(j.begin, s->first_column)), end = vi32_set(window_place(j.end, s->first_column));
-    for (int64_t c = 0; c < s->count; c += VF32_LANES) {
-        vi32 column = vi32_load(s->column + c);
-        vm32 inside = vm32_and(vi32_ge(column, begin), vi32_lt(column, end));
-        vi32_store(t->inside + c, vm32_and(inside, vi32_load(t->rows_inside + c)));
+    vbits begin = b_set(window_place(j.begin, s->first_column)), end = b_set(window_place(j.end, s->first_column));
+    for (int64_t c = 0; c < s->count; c += LANES) {
+        vbits column = b_load(s->column + c);
+        vmask inside = m_and(b_ge(column, begin), b_lt(column, end));
+        b_store(t->inside + c, m_and(inside, b_load(t->rows_inside + c)));
     }
     t->runs = t->covered = 0;
     for (int64_t r = 0; r < s->runs; r++) {
@@ -179,50 +180,50 @@ static void window_tap_start(window_tap *t, int64_t q) {
     }
 }
 
-INLINE void window_mask(float *to, vf32 x, const int32_t *inside) {
-    vf32_store(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)));
+INLINE void window_mask(element *to, vec x, const element_bits *inside) {
+    v_store(to, v_from_bits(v_bits(x) & b_load(inside)));
 }
 
 /* Copies contiguous elements; those that the mask hides become 0. The last vector may overlap the one before it. */
-INLINE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
-    if (count < VF32_LANES) {
-        PATH_IF(VF32_LANES > 1, "window: run shorter than a vector");
-        vf32 x = vf32_load_partial(from, (int)count, vf32_set(0));
-        vf32_store_partial(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)), (int)count);
+INLINE void window_copy(element *to, const element *from, const element_bits *inside, int64_t count) {
+    if (count < LANES) {
+        PATH_IF(LANES > 1, "window: run shorter than a vector");
+        vec x = v_load_partial(from, (int)count, v_set(0));
+        v_store_partial(to, v_from_bits(v_bits(x) & b_load(inside)), (int)count);
         return;
     }
     int64_t c = 0;
-    for (; c + VF32_LANES <= count; c += VF32_LANES) {
-        window_mask(to + c, vf32_load(from + c), inside + c);
+    for (; c + LANES <= count; c += LANES) {
+        window_mask(to + c, v_load(from + c), inside + c);
     }
     if (c == count) {
         return;
     }
-    PATH_IF(VF32_LANES > 1, "window: last vector overlaps");
-    c = count - VF32_LANES;
-    window_mask(to + c, vf32_load(from + c), inside + c);
+    PATH_IF(LANES > 1, "window: last vector overlaps");
+    c = count - LANES;
+    window_mask(to + c, v_load(from + c), inside + c);
 }
 
 /* Writes to to[c] the element of this channel that the tap reads for result c, or 0 for padding. Fills with zeros from
  * the strip's end to `width`, which is a whole number of vectors. */
-static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
+static void window_tap_read(const window_tap *t, const char *channel, element *to, int64_t width) {
     int64_t step = t->strip->step;
     if (t->covered < width) {
-        for (int64_t c = 0; c < width; c += VF32_LANES) {
-            vf32_store(to + c, vf32_set(0));
+        for (int64_t c = 0; c < width; c += LANES) {
+            v_store(to + c, v_set(0));
         }
     }
     for (int64_t r = 0; r < t->runs; r++) {
         window_run run = t->run[r];
         const char *from = channel + run.from;
-        const int32_t *inside = t->inside + run.to;
-        PATH_IF(step != sizeof(float), "window: strided run");
-        if (step == sizeof(float)) {
-            window_copy(to + run.to, (const float *)from, inside, run.count);
+        const element_bits *inside = t->inside + run.to;
+        PATH_IF(step != sizeof(element), "window: strided run");
+        if (step == sizeof(element)) {
+            window_copy(to + run.to, (const element *)from, inside, run.count);
             continue;
         }
         for (int64_t c = 0; c < run.count; c++) {
-            int32_t bits;
+            element_bits bits;
             __builtin_memcpy(&bits, from + c * step, sizeof bits);
             bits &= inside[c];
             __builtin_memcpy(to + run.to + c, &bits, sizeof bits);

@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))  # for the imports of `native`, which is not insta
 from native import binaries, compiler, steps  # noqa: E402
 from native.compiler import Compiler  # noqa: E402
 from native.errors import BuildError  # noqa: E402
-from native.targets import TARGETS, Target, host  # noqa: E402
+from native.targets import TARGETS, Isa, Target, host  # noqa: E402
 from wasm import optimize  # noqa: E402
 
 if TYPE_CHECKING:
@@ -91,8 +91,9 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     linked = folder / "linked" if is_optimized else folder
     libraries = {isa.name: linked / target.library(isa) for isa in isas}
     extension = linked / target.extension
-    made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
-    made += steps.run([_extension(target, using, folder, extension)])
+    objects = {isa.name: kernel_objects(target, using, isa, folder / "objects" / isa.name) for isa in isas}
+    made = steps.run([*(step for each in objects.values() for step in each), *_objects(target, using, folder)])
+    made += steps.run([*_kernels(target, using, libraries, objects), _extension(target, using, folder, extension)])
     if is_optimized:
         made += steps.run(_optimized(target, folder, libraries, extension))
         libraries = {name: folder / path.name for name, path in libraries.items()}
@@ -139,21 +140,35 @@ def wheel(target: Target, folder: Path = ROOT / "dist") -> Path:
     return Path(path)
 
 
-def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
-    source = GENERATED / "kernels.c"
-    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # kernels.c also includes core/gemm/gemm.c
+def kernel_sources() -> list[Path]:
+    """Returns the C files of a kernel library: those of core/, and the generated ones."""
+    return [*sorted((ROOT / "core").rglob("*.c")), *sorted(GENERATED.glob("kernels*.c"))]
+
+
+def kernel_objects(
+    target: Target, using: Compiler, isa: Isa, folder: Path, flags: Sequence[str] = ()
+) -> list[steps.Step]:
+    """Returns the steps that compile kernel_sources() for an instruction set."""
+    headers = included(KERNEL_INCLUDE)
+    made = []
+    for source in kernel_sources():
+        output = folder / f"{source.stem}.o"
+        command = [*using.kernel_object(target, isa, source, KERNEL_INCLUDE, output), *flags]
+        made.append(steps.Step(output, command, (source, *headers), using.version))
+    return made
+
+
+def _kernels(
+    target: Target, using: Compiler, libraries: dict[str, Path], objects: dict[str, list[steps.Step]]
+) -> list[steps.Step]:
     check = None if using.sanitizer else binaries.check_kernels  # sanitized libraries call the sanitizer's runtime
-    return [
-        steps.Step(
-            libraries[isa.name],
-            using.kernels(target, isa, source, KERNEL_INCLUDE, libraries[isa.name]),
-            inputs,
-            using.version,
-            check,
-        )
-        for isa in target.isas
-        if isa.name in libraries
-    ]
+    made = []
+    for isa in target.isas:
+        if isa.name in libraries:
+            parts = tuple(step.output for step in objects[isa.name])
+            command = using.kernels(target, isa, parts, libraries[isa.name])
+            made.append(steps.Step(libraries[isa.name], command, parts, using.version, check))
+    return made
 
 
 def sources(target: Target) -> list[Path]:
@@ -165,7 +180,7 @@ def sources(target: Target) -> list[Path]:
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
     include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" and using.family == "zig" else ())
-    headers = included(include, ".h")
+    headers = included(include)
     made = []
     for source in sources(target):
         output = folder / "objects" / f"{source.stem}.o"
@@ -242,10 +257,10 @@ def _literal(header: Path, macro: str) -> int:
     return int(match[1], 0)
 
 
-def included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:
-    """Returns all files that an #include could find, so that adding a header rebuilds what might include it."""
+def included(include: tuple[Path, ...]) -> list[Path]:
+    """Returns all headers that an #include could find, so that adding one rebuilds what might include it."""
     own = {path for folder in include if folder != GENERATED for path in _files(folder)}
-    return sorted({path for path in own if path.suffix in suffixes} | set(GENERATED.glob("*.h")))
+    return sorted({path for path in own if path.suffix == ".h"} | set(GENERATED.glob("*.h")))
 
 
 def _files(folder: Path) -> list[Path]:

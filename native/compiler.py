@@ -21,7 +21,8 @@ __all__ = ["SANITIZERS", "Compiler", "choose"]
 _WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", *_WARNINGS)
 # A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
-_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
+# A kind's headers have functions that not every dtype needs.
+_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno", "-Wno-unused-function")
 # The scalar library is the baseline for measuring speedups, and a reference free of the vectorizer's bugs.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
@@ -87,15 +88,16 @@ class Compiler:
         command = [*self._common(target, isa), "-c", str(source), "-o", str(source.with_suffix(".o"))]
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
-    def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that compiles and links a kernel library."""
-        command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
+    def kernels(self, target: Target, isa: Isa, objects: Iterable[Path], output: Path) -> list[str]:
+        """Returns the command that links a kernel library."""
+        command = [*self.command, *self._machine(target, isa), target.optimization, "-nostdlib"]
+        command += [*map(str, objects), *self._shared("lanewise_kernels")]
         if target.binary_format == "pe":  # no start-up code; compiler_rt has the stack probe for large stack frames
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
 
     def kernel_object(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that compiles kernels into an object file, which the tests' runner links."""
+        """Returns the command that compiles one file of a kernel library."""
         return [*self._kernel_flags(target, isa, include), "-c", str(source), "-o", str(output)]
 
     def object(self, target: Target, source: Path, include: Iterable[Path], output: Path) -> list[str]:
@@ -138,7 +140,7 @@ class Compiler:
         if target.binary_format != "wasm":
             command += ["-falign-loops=32"]  # a short loop that crosses a fetch line can take twice as long
         if self.family == "gcc":
-            command += ["-Wno-psabi"]  # the ABI of vector arguments does not matter, as all kernels are in one file
+            command += ["-Wno-psabi"]  # the ABI of vector arguments does not matter: only static functions have them
         return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:

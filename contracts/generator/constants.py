@@ -33,9 +33,10 @@ def of(isa: str) -> dict[str, int]:
         header += (CORE / included).read_text(encoding="utf-8")
     found = {name: int(value) for name, value in re.findall(r"^#define (VF32_LANES|SIMD_\w+) (\d+)\b", header, re.M)}
     found |= {"SIMD_PARTIAL": found.get("SIMD_PARTIAL", 1), f"LW_ISA_{isa.upper()}": 1}
-    headers = [path.read_text(encoding="utf-8") for folder in FOLDERS for path in sorted((CORE / folder).glob("*.h"))]
-    pending = [each for text in headers for each in _enumerators(text, found)]
-    while pending:  # a constant may refer to one of a later header
+    found |= {"ELEMENT_SIZE": 4, "IS_FLOATING": 1}  # those of float32
+    paths = [path for folder in FOLDERS for path in sorted((CORE / folder).glob("*.[ch]"))]
+    pending = [each for path in paths for each in _enumerators(path.read_text(encoding="utf-8"), found)]
+    while pending:  # a constant may refer to one of a later file
         left = [(name, text) for name, text in pending if not _define(found, name, text)]
         if len(left) == len(pending):
             return found  # the rest cannot be computed without a C compiler

@@ -31,6 +31,7 @@ class DType:
     bits: int
     format: str  # its letter in the buffer protocol and in the module struct
     fraction: int = 0  # of floats: how many bits of the fraction are stored
+    computed: str = ""  # the dtype that its elements are computed in, if it is another one
 
     @property
     def element(self) -> str:
@@ -38,6 +39,11 @@ class DType:
         if self.group.name == "floating" and self.bits > 16:
             return "float" if self.bits == 32 else "double"
         return f"{'int' if self.group.name == 'signed' else 'uint'}{self.bits}_t"
+
+    @property
+    def elements(self) -> str:
+        """The dtype of the translation unit that has its kernels: the one that it is computed in."""
+        return self.computed or self.name
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""Emits kernels.c, the only translation unit of each CPU kernel library, and cuda_kernels.cu, that of the CUDA library.
+"""Emits the translation units with kernels: for each dtype that libraries compute in, kernels_<dtype>.c and, for the
+CUDA library, cuda_kernels_<dtype>.cu; and kernels.c and cuda_kernels.cu, with the other kernels and the table.
 
-Both files apply the expressions of elementwise operations and casts to arrays, and end with a table of the kernels.
-kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
+These files apply the expressions of elementwise operations and casts to arrays. The C files also include the kernels of
+the other kinds, which the headers in core/ops define with a macro per kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .facts import FACTS
-from .schema import Contract, Kernel, Parameter
+from .schema import BITS, Contract, Kernel, Parameter
 
 LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
 
@@ -53,13 +53,13 @@ def _vectors(**types: str) -> dict[str, Vector]:
 # Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
 # (LONG). Casts use WIDE, whose vectors of 64-bit lanes have as many lanes as the NARROW vectors of 32-bit lanes.
 NARROW = {
-    **_vectors(bool="vm32 _bool", int32="vi32", float16="vf32 _float16", float32="vf32"),
+    **_vectors(bool="vm32", int32="vi32", float16="vf32 _float16", float32="vf32"),
     "bits8": Vector("vi32", "uint8_t", 1, "_bits8"),
     "bits16": Vector("vi32", "uint16_t", 2, "_bits16"),
     "bits32": Vector("vi32", "int32_t", 4),
 }
 LONG = {
-    **_vectors(bool="vm64 _bool", int64="vi64", float64="vf64"),
+    **_vectors(bool="vm64", int64="vi64", float64="vf64"),
     "bits64": Vector("vi64", "int64_t", 8),
 }
 WIDE = NARROW | _vectors(int64="wi64", float64="wf64")
@@ -84,26 +84,82 @@ class Loop:
         return f"{self.expression}({', '.join(name for name, _ in (*self.inputs, *self.parameters))})"
 
 
+@dataclass(frozen=True)
+class Unit:
+    """The kernels of one translation unit."""
+
+    elements: str  # the dtype that they compute in; empty for kernels that copy elements by size, and for casts
+    contracts: tuple[Contract, ...]  # those with kernels in this unit
+    loops: tuple[Loop, ...]
+
+    @property
+    def suffix(self) -> str:
+        return f"_{self.elements}" if self.elements else ""
+
+    @property
+    def define(self) -> str:
+        """The macro that chooses the elements of core/element.h."""
+        return f"#define LW_ELEMENT_{self.elements.upper()}\n" if self.elements else ""
+
+
+def units_of(contracts: tuple[Contract, ...]) -> list[Unit]:
+    """Returns the translation units: that without elements, then one for each computed dtype."""
+    computed = dict.fromkeys(each.elements for each in FACTS.dtypes.values())
+    rows = [(contract, kernel) for contract in contracts for kernel in contract.kernels]
+    units = []
+    for elements in ("", *computed):
+        own = [(contract, kernel) for contract, kernel in rows if _elements(contract, kernel) == elements]
+        loops = tuple(_loop(contract, kernel) for contract, kernel in own if contract.kind.name in LOOPED)
+        having = tuple(each for each in contracts if any(contract is each for contract, _ in own))
+        units.append(Unit(elements, having, loops))
+    return [unit for unit in units if unit.contracts]
+
+
+def _elements(contract: Contract, kernel: Kernel) -> str:
+    """Returns the dtype of the unit that has a kernel."""
+    if contract.kind.name in ("cast", "gather"):
+        return ""
+    if kernel.dtype in BITS:  # whose elements are selected and copied as integers
+        return "int64" if BITS[kernel.dtype] == 64 else "int32"
+    return FACTS.dtypes[kernel.dtype].elements
+
+
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of kernels.c and cuda_kernels.cu by file name."""
-    return {"kernels.c": kernels_c(contracts), "cuda_kernels.cu": cuda_kernels(contracts)}
+    """Returns the text of each file by name."""
+    units = units_of(contracts)
+    texts = {f"kernels{unit.suffix}.c": _c_unit(unit) for unit in units}
+    texts["kernels.c"] += _c_table(contracts)
+    texts |= {f"cuda_kernels{unit.suffix}.cu": _cuda_unit(unit) for unit in units}
+    texts["cuda_kernels.cu"] += _cuda_table(contracts)
+    return texts
 
 
-def kernels_c(contracts: tuple[Contract, ...]) -> str:
-    """Returns kernels.c, which is compiled into one library for each instruction set."""
-    with_kernels = [contract for contract in contracts if contract.kernels]
-    includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in with_kernels)
-    loops = "\n".join(_c_loop(loop) for loop in loops_of(contracts))
-    entries = "\n".join(_entry(contract, kernel) for contract in with_kernels for kernel in contract.kernels)
+def _c_unit(unit: Unit) -> str:
+    """Returns kernels_<dtype>.c, or the beginning of kernels.c, which are compiled for each instruction set."""
+    includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in unit.contracts)
+    loops = "\n".join(_c_loop(loop) for loop in unit.loops)
     return f"""\
-/* All kernels of one instruction set, and the table that exports them. Generated from contracts/ by kernels.py. */
-#include "freestanding.h"
-
+/* Kernels of one instruction set, for {unit.elements or "elements of any dtype"}. Generated from contracts/ by
+ * kernels.py. */
+{unit.define}
 #include "elementwise.h"
-#include "lanewise_table.h"
 {includes}
 
-{loops}
+{loops}"""
+
+
+def _declarations(contracts: tuple[Contract, ...]) -> str:
+    return "\n".join(f"lw_kernel lw_{kernel.name};" for contract in contracts for kernel in contract.kernels)
+
+
+def _c_table(contracts: tuple[Contract, ...]) -> str:
+    """Returns the end of kernels.c: the table of all kernels of an instruction set."""
+    entries = "\n".join(_entry(contract, kernel) for contract in contracts for kernel in contract.kernels)
+    return f"""
+#include "lanewise_table.h"
+
+{_declarations(contracts)}
+
 const lw_library lanewise_kernels = {{
     .head = {{
         .abi_version = LW_ABI_VERSION,
@@ -128,25 +184,16 @@ def _entry(contract: Contract, kernel: Kernel) -> str:
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 
 
-def loops_of(contracts: tuple[Contract, ...]) -> Iterator[Loop]:
-    """Yields the loop of each kernel of the LOOPED kinds, in table order."""
-    for contract in contracts:
-        if contract.kind.name in LOOPED:
-            for kernel in contract.kernels:
-                yield _loop(contract, kernel)
-
-
 def _loop(contract: Contract, kernel: Kernel) -> Loop:
     is_cast = contract.kind.name == "cast"
     dtypes = [each.dtype or kernel.dtype for each in contract.inputs]
-    is_long = not is_cast and any(dtype in LONG and dtype != "bool" for dtype in (*dtypes, kernel.result))
+    is_long = _elements(contract, kernel) in ("int64", "float64")
     vectors = WIDE if is_cast else LONG if is_long else NARROW
     computed = vectors[kernel.dtype]
-    target = f"_{kernel.result}" if is_cast else ""
     parameters = () if is_cast else contract.expression_parameters
     return Loop(
         kernel=kernel,
-        expression=f"op_{kernel.stem}_{kernel.dtype}{target}",
+        expression=f"op_{kernel.stem}_{kernel.dtype}_{kernel.result}" if is_cast else f"op_{kernel.stem}",
         inputs=tuple((each.name, vectors[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
         output=vectors[kernel.result],
         parameters=tuple((f"{each.name}_lanes", _value(computed, i, each)) for i, each in parameters),
@@ -159,7 +206,7 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
 def _value(vector: Vector, index: int, parameter: Parameter) -> str:
     """Returns a C expression for the value of a parameter, converted to the computed dtype."""
     value = f"parameters[{index}].{'f' if parameter.type == 'float' else 'i'}"
-    return f"{value} != 0" if vector.storage == "_bool" else f"({vector.element}){value}"
+    return f"{value} != 0" if vector.type.startswith("vm") else f"({vector.element}){value}"
 
 
 def _c_loop(loop: Loop) -> str:
@@ -197,32 +244,43 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
 }}
 static const elementwise kernel_{name} = {{
     body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {int(loop.is_short)}}};
-static lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
-                           const lw_scalar *parameters) {{
+lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
+                    const lw_scalar *parameters) {{
     return elementwise_run(&kernel_{name}, context, layout, inputs, outputs, parameters);
 }}
 """
 
 
-def cuda_kernels(contracts: tuple[Contract, ...]) -> str:
-    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table with NULL for the other kinds."""
-    looped = [contract for contract in contracts if contract.kind.name in LOOPED]
+def _cuda_unit(unit: Unit) -> str:
+    """Returns cuda_kernels_<dtype>.cu, or the beginning of cuda_kernels.cu: functors for elementwise.cuh."""
+    looped = [contract for contract in unit.contracts if contract.kind.name in LOOPED]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in looped)
-    loops = "\n".join(_cuda_loop(loop) for loop in loops_of(contracts))
+    loops = "\n".join(_cuda_loop(loop) for loop in unit.loops)
+    return f"""\
+// The CUDA library's elementwise kernels for {unit.elements or "elements of any dtype"}. Generated from contracts/ by
+// kernels.py.
+{unit.define}
+#include "elementwise.cuh"
+{includes}
+
+{loops}"""
+
+
+def _cuda_table(contracts: tuple[Contract, ...]) -> str:
+    """Returns the end of cuda_kernels.cu: the table, with NULL for the kinds that have no loop."""
+    looped = tuple(contract for contract in contracts if contract.kind.name in LOOPED)
     defined = {kernel.name for contract in looped for kernel in contract.kernels}
     entries = "\n".join(
         f"        {f'lw_{kernel.name}' if kernel.name in defined else 'nullptr'}, // {kernel.name}"
         for contract in contracts
         for kernel in contract.kernels
     )
-    return f"""\
-// The CUDA library's elementwise kernels, and the table that exports them. Generated from contracts/ by kernels.py.
-#include "elementwise.cuh"
+    return f"""
 #include "lanewise_table.h"
 #include "memory.cuh"
-{includes}
 
-{loops}
+{_declarations(looped)}
+
 extern "C" const lw_library lanewise_kernels = {{
     {{LW_ABI_VERSION, LW_KERNEL_COUNT, LW_SIGNATURE, SIMD_FEATURES, SIMD_NAME, CUDA_MEMORY}},
     {{
@@ -248,8 +306,8 @@ struct element_{name} {{
 {loads}        {out.store(f"({out.element} *)out", loop.call)};
     }}
 }};
-static lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
-                           const lw_scalar *parameters) {{
+lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
+                    const lw_scalar *parameters) {{
     (void)parameters;
     return elementwise_launch<{sizes}>(context, "{name}", layout, inputs, outputs, element_{name}{{{values}}});
 }}

@@ -25,11 +25,11 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
     if contract.operation == "linear":
         for m, k, n in _transposed():
             yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {}
-        for m, k, n in _epilogues():
+        for m, k, n in _one_for_each_path():
             yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {"activation": "relu"}
             yield {"x": (m, k), "weight": (n, k)}, {"activation": "relu"}
         return
-    for m, k, n in _int32() if dtype == "int32" else (*_unpacked(), *_streamed(), *_divided(), *_skinny(), *_packed()):
+    for m, k, n in _all() if dtype == "float32" else _one_for_each_path():
         yield {"x1": (m, k), "x2": (k, n)}, {}
     side = 40  # tasks divide the products of a batch among themselves
     batch = 2 + SMALL // side**3
@@ -120,20 +120,14 @@ def _transposed() -> Iterator[Product]:
         yield 2 * FEW + 1 + n % MR, 4 * columns, n
 
 
-def _epilogues() -> Iterator[Product]:
-    """Products for which bias and activation are tested, one or more for each path."""
+def _all() -> Iterator[Product]:
+    yield from (*_unpacked(), *_streamed(), *_divided(), *_skinny(), *_packed())
+
+
+def _one_for_each_path() -> Iterator[Product]:
     yield 3, 5, 9
     yield 9, 5, 9
     yield 3, 2 * largest("UNPACKED_PART") + 9, 5
     yield SKINNY + 1, 17, NR + 9
     yield SKINNY + MR, 19, NARROW + NR + 1
     yield SKINNY + 1, largest("GEMM_KC") + 1, NR + 9
-
-
-def _int32() -> Iterator[Product]:
-    strip = largest("INT32_STRIP")
-    for n in range(1, 2 * LANES + 2):
-        yield 3, 4, n
-    yield 3, 5, strip
-    yield 3, 5, strip + 9
-    yield 20, SMALL // 16 // strip, strip + 9  # several tasks

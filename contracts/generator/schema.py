@@ -220,7 +220,7 @@ class Kernel:
 
     name: str  # add_float32, take_bits16, ...: the field of lw_kernels; the C function has the prefix lw_
     operation: str
-    stem: str  # the operation or a variant; names the expression op_<stem>_<dtype> in core/ops
+    stem: str  # the operation or a variant; names the expression op_<stem> in core/ops
     dtype: str  # the computed dtype, or bits8 to bits64; for a cast, the dtype that it reads
     result: str  # the dtype that it writes, or bits8 to bits64
 

@@ -14,19 +14,19 @@ enum {
     GEMM_MANY_PRODUCTS = 16
 };
 
-/* Applies an activation in place; count is a multiple of VF32_LANES. */
-typedef void gemm_activation(float *values, int64_t count);
+/* Applies an activation in place; count is a multiple of LANES. */
+typedef void gemm_activation(element *values, int64_t count);
 
 typedef struct gemm gemm;
 
 /* Packs a panel of B: to[p * GEMM_NR + j] = B[first_row + p, first_column + j] for p < depth. Columns beyond n are
  * zeros. */
-typedef void gemm_b_packer(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
+typedef void gemm_b_packer(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, element *to);
 
 /* A row of a panel in place: the byte offset of its first element, and a mask; elements that it hides are zeros. */
 typedef struct gemm_row {
     int64_t from;
-    const int32_t *inside;
+    const element_bits *inside;
 } gemm_row;
 
 /* The rows of a panel that begins at row first_row of B. Consecutive panels of a task share one gemm_rows; depth is 0
@@ -34,7 +34,7 @@ typedef struct gemm_row {
 typedef struct gemm_rows {
     int64_t first_row, depth;
     gemm_row row[GEMM_KC];
-    int32_t inside[GEMM_MASKS][GEMM_NR];
+    element_bits inside[GEMM_MASKS][GEMM_NR];
 } gemm_rows;
 
 /* Finds a panel of B in memory: returns its address, to which the offsets in `rows` are relative, or NULL if the panel
@@ -56,30 +56,25 @@ struct gemm {
 
 INLINE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }
 
-INLINE float gemm_float(const char *p) {
-    float x;
-    __builtin_memcpy(&x, p, sizeof x);
-    return x;
-}
-
 /* Adds the bias to `columns` values of row i of C, from column j on. `values` is padded to `width` elements, which are
  * whole vectors. */
-static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
+static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, element *values, int64_t width) {
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
         PATH("gemm: bias of a row");
-        vf32 constant = vf32_set(gemm_float(bias));
-        for (int64_t c = 0; c < width; c += VF32_LANES) {
-            vf32_store(values + c, vf32_load(values + c) + constant);
+        vec constant = v_set(element_load(bias));
+        for (int64_t c = 0; c < width; c += LANES) {
+            v_store(values + c, v_load(values + c) + constant);
         }
         return;
     }
     PATH("gemm: bias of columns");
-    for (int64_t c = 0; c < columns; c += VF32_LANES) {
-        int n = (int)min_int64(columns - c, VF32_LANES);
-        float packed[VF32_LANES];
-        copy_strided_32((char *)packed, sizeof(float), bias + c * g->bias_column, g->bias_column, n);
-        vf32_store(values + c, vf32_load(values + c) + vf32_load_partial(packed, n, vf32_set(0)));
+    for (int64_t c = 0; c < columns; c += LANES) {
+        int n = (int)min_int64(columns - c, LANES);
+        element packed[LANES];
+        copy_strided_inline((char *)packed, sizeof(element), bias + c * g->bias_column, g->bias_column, n,
+                            ELEMENT_SIZE);
+        v_store(values + c, v_load(values + c) + v_load_partial(packed, n, v_set(0)));
     }
 }
 
@@ -87,7 +82,7 @@ static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, 
 static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
                                 int64_t tile_row, int64_t width) {
     for (int64_t r = 0; r < rows; r++) {
-        float *values = (float *)(tile + r * tile_row);
+        element *values = (element *)(tile + r * tile_row);
         if (g->bias) {
             gemm_add_bias(g, i + r, j, columns, values, width);
         }
@@ -99,22 +94,22 @@ static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t row
 
 /* Stores `rows` x `columns` elements of a tile to C, or adds them to C if `add`. Applies the epilogue if this is the
  * `last` block of k. */
-static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
+static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, element *tile,
                             int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;
     if (add) {
         for (int64_t r = 0; r < rows; r++) {
             for (int64_t s = 0; s < columns; s++) {
-                tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
+                tile[r * width + s] += element_load(c + r * g->c_row + s * g->c_column);
             }
         }
     }
     if (last && (g->bias || g->activate)) {
-        gemm_apply_epilogue(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
+        gemm_apply_epilogue(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(element), width);
     }
     for (int64_t r = 0; r < rows; r++) {
-        copy_strided(c + r * g->c_row, g->c_column, (const char *)(tile + r * width), sizeof(float), columns,
-                     sizeof(float));
+        copy_strided(c + r * g->c_row, g->c_column, (const char *)(tile + r * width), sizeof(element), columns,
+                     sizeof(element));
     }
 }
 

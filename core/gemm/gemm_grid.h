@@ -4,7 +4,7 @@
  * Tasks that share panels pack less, as in gemm_packed(). But they need two jobs for each block of k, and read most
  * panels from the cache of another core, which packed them. Here, each core reads only the operands, which stay in its
  * own cache from one call to the next. For large products, these costs are small, so gemm_packed() is as fast.
- * Included by gemm.c. */
+ * Included by gemm_packed.h. */
 #pragma once
 
 enum {

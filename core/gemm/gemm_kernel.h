@@ -22,17 +22,17 @@ typedef struct gemm_panel {
     const char *b;
     int64_t step;         /* stride along k */
     const gemm_row *rows; /* replaces `step` unless NULL */
-    float *copy;
+    element *copy;
 } gemm_panel;
 
 /* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. Prefetching all its cache lines at once would delay
  * loads of the panels. */
 INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
-    enum { LINE = 64 / sizeof(float) };
+    enum { LINE = 64 / sizeof(element) };
     const char *below = tile + GEMM_MR * tile_row;
     for (int r = part * GEMM_MR / GEMM_PREFETCH_PARTS; r < (part + 1) * GEMM_MR / GEMM_PREFETCH_PARTS; r++) {
         for (int c = 0; c < GEMM_NR; c += LINE) {
-            __builtin_prefetch((const float *)(below + r * tile_row) + c);
+            __builtin_prefetch((const element *)(below + r * tile_row) + c);
         }
     }
 }
@@ -46,7 +46,7 @@ typedef struct gemm_operands {
     const char *b;
     int64_t b_step;        /* stride of B along k, in bytes, unless b_in_place */
     const gemm_row *b_row; /* rows of B in place, relative to b */
-    float *copy;           /* where B is copied to, if copies_b */
+    element *copy;         /* where B is copied to, if copies_b */
 } gemm_operands;
 
 INLINE int gemm_has_addresses(const gemm_operands *o) { return SIMD_EMBEDDED_BROADCAST && o->a_in_place; }
@@ -56,54 +56,54 @@ INLINE int gemm_has_addresses(const gemm_operands *o) { return SIMD_EMBEDDED_BRO
 INLINE int gemm_reads_a(const gemm_operands *o) { return SIMD_EMBEDDED_BROADCAST && !(o->a_in_place && o->copies_b); }
 
 /* Returns the element of row r of A for the step that follows `u` others. */
-INLINE const float *gemm_element(const gemm_operands *o, int r, int u) {
+INLINE const element *gemm_element(const gemm_operands *o, int r, int u) {
     if (gemm_has_addresses(o)) {
-        return (const float *)o->row[r] + u;
+        return (const element *)o->row[r] + u;
     }
-    return o->a_in_place ? (const float *)(o->a + r * o->a_row) + u : (const float *)o->a + u * GEMM_MR + r;
+    return o->a_in_place ? (const element *)(o->a + r * o->a_row) + u : (const element *)o->a + u * GEMM_MR + r;
 }
 
 /* Loads the vectors of B for the step that follows `u` others. */
-INLINE void gemm_load_b(int vectors, int u, const gemm_operands *o, vf32 *values) {
+INLINE void gemm_load_b(int vectors, int u, const gemm_operands *o, vec *values) {
 #pragma GCC unroll 32
     for (int v = 0; v < vectors; v++) {
-        const float *b = (const float *)(o->b + (o->b_in_place ? o->b_row[u].from : u * o->b_step)) + v * VF32_LANES;
-        values[v] = vf32_load(b);
+        const element *b = (const element *)(o->b + (o->b_in_place ? o->b_row[u].from : u * o->b_step)) + v * LANES;
+        values[v] = v_load(b);
         if (o->b_in_place) {
-            values[v] = vf32_from_bits(vf32_bits(values[v]) & vi32_load(o->b_row[u].inside + v * VF32_LANES));
+            values[v] = v_from_bits(v_bits(values[v]) & b_load(o->b_row[u].inside + v * LANES));
         } else if (GEMM_PREFETCH_STEPS > 0) {
             __builtin_prefetch((const char *)b + GEMM_PREFETCH_STEPS * o->b_step);
         }
         if (o->copies_b) {
-            vf32_store(o->copy + u * GEMM_NR + v * VF32_LANES, values[v]);
+            v_store(o->copy + u * GEMM_NR + v * LANES, values[v]);
         }
     }
 }
 
 /* Adds the products of the next `steps` steps along k to `sum`. */
-INLINE void gemm_steps(int height, int vectors, int steps, gemm_operands *o, vf32 *sum) {
+INLINE void gemm_steps(int height, int vectors, int steps, gemm_operands *o, vec *sum) {
 #pragma GCC unroll 32
     for (int u = 0; u < steps; u++) {
-        vf32 values[GEMM_NR_VECTORS];
+        vec values[GEMM_NR_VECTORS];
         gemm_load_b(vectors, u, o, values);
 #pragma GCC unroll 32
         for (int s = 0; s < height * vectors; s++) {
             int r = s / vectors;
-            const float *x = gemm_element(o, r, u);
-            vf32 y = values[s % vectors];
+            const element *x = gemm_element(o, r, u);
+            vec y = values[s % vectors];
             sum[s] = gemm_reads_a(o) && r % GEMM_BROADCAST_ROWS
-                         ? vf32_fma_broadcast(x, y, sum[s])
-                         : vf32_fma(vf32_set(gemm_float((const char *)x)), y, sum[s]);
+                         ? v_fma_broadcast(x, y, sum[s])
+                         : v_fma(v_set(element_load((const char *)x)), y, sum[s]);
         }
     }
 #pragma GCC unroll 32
     for (int r = 0; r < height && gemm_has_addresses(o); r++) {
-        o->row[r] += steps * sizeof(float);
+        o->row[r] += steps * sizeof(element);
         if (gemm_reads_a(o)) {
             __asm__("" : "+r"(o->row[r])); /* otherwise the compiler adds to one index instead of each address */
         }
     }
-    o->a += steps * (o->a_in_place ? 1 : GEMM_MR) * sizeof(float);
+    o->a += steps * (o->a_in_place ? 1 : GEMM_MR) * sizeof(element);
     if (o->b_in_place) {
         o->b_row += steps;
     } else {
@@ -118,12 +118,12 @@ INLINE void gemm_steps(int height, int vectors, int steps, gemm_operands *o, vf3
  * must be unrolled completely: only then does the compiler keep `sum` in registers. */
 INLINE void gemm_tile_of(int height, int vectors, int64_t depth, gemm_operands o, char *tile, int64_t tile_row,
                          gemm_store_mode mode) {
-    vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
+    vec sum[GEMM_MR * GEMM_NR_VECTORS];
     const int registers = height * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
     const int unroll = o.copies_b ? GEMM_COPY_UNROLL : GEMM_UNROLL;
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
-        sum[s] = vf32_set(0);
+        sum[s] = v_set(0);
     }
 #pragma GCC unroll 32
     for (int r = 0; r < height && gemm_has_addresses(&o); r++) {
@@ -147,8 +147,8 @@ INLINE void gemm_tile_of(int height, int vectors, int64_t depth, gemm_operands o
     }
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
-        float *to = (float *)(tile + s / vectors * tile_row) + s % vectors * VF32_LANES;
-        vf32_store(to, mode == GEMM_SET ? sum[s] : vf32_load(to) + sum[s]);
+        element *to = (element *)(tile + s / vectors * tile_row) + s % vectors * LANES;
+        v_store(to, mode == GEMM_SET ? sum[s] : v_load(to) + sum[s]);
     }
 }
 
@@ -159,7 +159,7 @@ INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a,
     gemm_tile_of(rows, vectors, depth, o, tile, tile_row, mode);
 }
 
-static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
+static void gemm_tile(int64_t depth, const element *a, const element *b, char *tile, int64_t tile_row,
                       gemm_store_mode mode) {
     gemm_panel_tile(GEMM_MR, GEMM_NR_VECTORS, depth, (const char *)a, (const char *)b, GEMM_NR * sizeof *b, tile,
                     tile_row, mode);
@@ -185,7 +185,7 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
  * vector, computes only one vector per row. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_store_mode mode) {
-    if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
+    if (columns <= LANES && LANES < GEMM_NR) {
         gemm_edge_tile_of(rows, 1, depth, a, b, b_step, tile, tile_row, mode);
     } else {
         gemm_edge_tile_of(rows, GEMM_NR_VECTORS, depth, a, b, b_step, tile, tile_row, mode);
@@ -197,7 +197,7 @@ static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const c
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     gemm_operands o = {.a_in_place = 1, .a = a, .a_row = a_row, .b = b, .b_step = b_step};
-    if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
+    if (columns <= LANES && LANES < GEMM_NR) {
         PATH("gemm_tile_in_place: one vector");
         gemm_tile_of(GEMM_MR, 1, depth, o, tile, tile_row, mode);
     } else {

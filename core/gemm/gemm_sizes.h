@@ -17,7 +17,7 @@ typedef struct gemm_sizes {
  * lines, and these are so close to a multiple of 4 KB apart that most of them share the same sets. */
 static int gemm_fits_in_place(const gemm *g, int64_t depth) {
     int64_t offset = g->a_row & 4095;
-    return GEMM_MR <= GEMM_L1_WAYS || 4 * min_int64(offset, 4096 - offset) >= depth * (int64_t)sizeof(float);
+    return GEMM_MR <= GEMM_L1_WAYS || 4 * min_int64(offset, 4096 - offset) >= depth * (int64_t)sizeof(element);
 }
 
 /* Returns the most columns for which packing A does not pay. */
@@ -37,7 +37,7 @@ INLINE int64_t gemm_held(size_t cache_bytes, int shares, int64_t depth, int64_t 
     if (!GEMM_KNOWS_CACHES || cache_bytes == 0) {
         return most;
     }
-    int64_t floats = (int64_t)(cache_bytes / sizeof(float)) / shares;
+    int64_t floats = (int64_t)(cache_bytes / sizeof(element)) / shares;
     int64_t held = floats / (depth > 0 ? depth : 1) / unit * unit;
     PATH_IF(GEMM_KNOWS_CACHES && held < unit, "gemm: a cache that does not hold one panel");
     PATH_IF(GEMM_KNOWS_CACHES && held >= unit && held < most, "gemm: a small cache");
@@ -57,7 +57,7 @@ static gemm_sizes gemm_choose_sizes(const lw_context *context, const gemm *g, in
     int is_cached = threads <= 1 && g->m * depth <= gemm_held(l2, 2, 1, 1, GEMM_ONE_TASK_A);
     int is_long = gemm_has_long_panels(depth);
     int64_t narrow = gemm_narrow(g, depth, threads, is_cached);
-    sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(float) && g->a_row != sizeof(float);
+    sizes.is_narrow = g->n <= narrow && g->a_column == sizeof(element) && g->a_row != sizeof(element);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
     if (is_long) {
         sizes.task_columns = gemm_held(l2, 2, depth, GEMM_NR, GEMM_LONG_NC);

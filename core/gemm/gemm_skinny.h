@@ -17,13 +17,13 @@ enum {
 
 typedef struct skinny {
     const gemm *g;
-    const float *a;        /* packed panels of A */
+    const element *a;      /* packed panels of A */
     int64_t strip, strips; /* columns per strip; strips per task */
 } skinny;
 
-static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t columns) {
-    _Alignas(64) float sums[SKINNY_MAX_ROWS * SKINNY_NC], last[SKINNY_KC * GEMM_NR];
-    int64_t width = divide_up(columns, VF32_LANES) * VF32_LANES, row_bytes = width * (int64_t)sizeof *sums;
+static void skinny_strip(const gemm *g, const element *a, int64_t first, int64_t columns) {
+    _Alignas(64) element sums[SKINNY_MAX_ROWS * SKINNY_NC], last[SKINNY_KC * GEMM_NR];
+    int64_t width = divide_up(columns, LANES) * LANES, row_bytes = width * (int64_t)sizeof *sums;
     for (int64_t p = 0; p < g->k; p += SKINNY_KC) {
         int64_t depth = min_int64(g->k - p, SKINNY_KC);
         PATH_IF(p == 0, "skinny: first block of k");
@@ -58,7 +58,7 @@ static lw_status skinny_task(lw_context *context, int64_t task, const void *argu
 }
 
 /* `scratch` has room for the panels of A. */
-static lw_status skinny_multiply(lw_context *context, const gemm *g, float *scratch) {
+static lw_status skinny_multiply(lw_context *context, const gemm *g, element *scratch) {
     for (int64_t i = 0; i < g->m; i += GEMM_MR) {
         gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),
                           g->k);

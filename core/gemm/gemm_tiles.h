@@ -40,7 +40,7 @@
  * KC = 256 is 2 % slower. neon is not tuned. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
 #if defined LW_ISA_AVX512
 enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 512, GEMM_MC = 96 };
@@ -50,7 +50,7 @@ enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_M
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_NEON
 enum { GEMM_MR = 8, GEMM_EDGE_MR = 8, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
-#elif VF32_LANES == 4 /* WebAssembly */
+#elif LANES == 4 /* WebAssembly */
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 384, GEMM_MC = 192 };
 #else
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 64 };
@@ -78,19 +78,20 @@ enum { GEMM_COPIES_B = 1, GEMM_KNOWS_CACHES = 1, GEMM_NARROW_ONE_TASK_N = 256, G
 enum { GEMM_NARROW_N = 160 };
 
 enum {
-    GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
-    GEMM_L1_FLOATS = 1 << 13,                    /* 32 KB */
+    GEMM_NR = GEMM_NR_VECTORS * LANES,
+    GEMM_L1_ELEMENTS = (1 << 15) / ELEMENT_SIZE, /* 32 KB */
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
     GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
     GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
     GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
-    GEMM_ONE_TASK_A = 1 << 16,                   /* floats of A that stay in L2 while one task multiplies them */
-    GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
+    GEMM_ONE_TASK_A = 1 << 16,                   /* elements of A that stay in L2 while one task multiplies them */
+    GEMM_CACHED_ELEMENTS = 1 << 14,              /* a task's panels of B stay in L1 and L2 up to this many elements */
     /* Whether panels of B that tasks share can be larger than that: tasks that share them have over MC / 2 rows, unless
      * a small L2 reduces MC. */
-    GEMM_HAS_LARGE_TASKS = GEMM_KNOWS_CACHES || GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_FLOATS,
-    GEMM_L1_WAYS = 8,                   /* lines per set of L1, in the smallest that have been measured */
-    GEMM_L1_PANEL = GEMM_L1_FLOATS / 2, /* floats of a panel of B that stays in L1; a longer one comes from L2 */
+    GEMM_HAS_LARGE_TASKS = GEMM_KNOWS_CACHES ||
+        GEMM_TASK_WORK / (GEMM_MC / 2) + GEMM_NR * GEMM_KC > GEMM_CACHED_ELEMENTS,
+    GEMM_L1_WAYS = 8,                     /* lines per set of L1, in the smallest that have been measured */
+    GEMM_L1_PANEL = GEMM_L1_ELEMENTS / 2, /* elements of a panel of B that stays in L1; a longer one comes from L2 */
     GEMM_HAS_LONG_PANELS = GEMM_NR * GEMM_KC > GEMM_L1_PANEL,
     GEMM_LONG_NC = 256,      /* maximum columns of C per task if panels of B are long; L2 holds all of them */
     GEMM_LONG_TASKS = 16,    /* tasks per thread and block of k, unless GEMM_TASK_WORK gives fewer */
@@ -102,4 +103,4 @@ enum {
 };
 
 enum { GEMM_KEPT_ROWS = GEMM_HAS_LONG_PANELS ? GEMM_MR : GEMM_MR + GEMM_NR }; /* of panels that stay in L1 */
-_Static_assert(4 * GEMM_KEPT_ROWS * GEMM_KC <= 3 * GEMM_L1_FLOATS, "panels leave a quarter of L1 to C and the stack");
+_Static_assert(4 * GEMM_KEPT_ROWS * GEMM_KC <= 3 * GEMM_L1_ELEMENTS, "panels leave a quarter of L1 to C and the stack");

@@ -9,7 +9,7 @@
 
 enum {
     UNPACKED_MR = 4,
-    UNPACKED_NR_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
+    UNPACKED_NR_VECTORS = 2 * LANES <= 16 ? 2 : 4,
     UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; up to this, nothing is packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
@@ -21,56 +21,56 @@ enum {
 /* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
  * B. */
 INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
-    float tile[UNPACKED_MR * UNPACKED_NR_VECTORS * VF32_LANES];
-    int width = vectors * VF32_LANES;
+    element tile[UNPACKED_MR * UNPACKED_NR_VECTORS * LANES];
+    int width = vectors * LANES;
     int64_t p = 0;
     PATH_IF(g->k == 0, "unpacked by rows: k = 0");
     PATH_IF(g->k > UNPACKED_KC, "unpacked by rows: two blocks of k");
     PATH_IF(g->k > 2 * UNPACKED_KC, "unpacked by rows: more than two blocks of k");
     do {
-        vf32 sum[UNPACKED_MR][UNPACKED_NR_VECTORS];
+        vec sum[UNPACKED_MR][UNPACKED_NR_VECTORS];
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
-                sum[r][v] = vf32_set(0);
+                sum[r][v] = v_set(0);
             }
         }
         const char *a = g->a + i * g->a_row;
         for (int64_t end = min_int64(p + UNPACKED_KC, g->k); p < end; p++) {
-            const float *b = (const float *)(g->b + p * g->b_row) + j;
-            vf32 values[UNPACKED_NR_VECTORS];
+            const element *b = (const element *)(g->b + p * g->b_row) + j;
+            vec values[UNPACKED_NR_VECTORS];
             for (int v = 0; v < vectors; v++) {
-                values[v] = v + 1 < vectors || n == VF32_LANES ? vf32_load(b + v * VF32_LANES)
-                                                               : vf32_load_partial(b + v * VF32_LANES, n, vf32_set(0));
+                values[v] =
+                    v + 1 < vectors || n == LANES ? v_load(b + v * LANES) : v_load_partial(b + v * LANES, n, v_set(0));
             }
             for (int r = 0; r < rows; r++) {
-                vf32 factor = vf32_set(gemm_float(a + r * g->a_row + p * g->a_column));
+                vec factor = v_set(element_load(a + r * g->a_row + p * g->a_column));
                 for (int v = 0; v < vectors; v++) {
-                    sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
+                    sum[r][v] = v_fma(factor, values[v], sum[r][v]);
                 }
             }
         }
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
-                float *to = tile + r * width + v * VF32_LANES;
-                vf32_store(to, p <= UNPACKED_KC ? sum[r][v] : vf32_load(to) + sum[r][v]);
+                element *to = tile + r * width + v * LANES;
+                v_store(to, p <= UNPACKED_KC ? sum[r][v] : v_load(to) + sum[r][v]);
             }
         }
     } while (p < g->k);
-    gemm_store_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
+    gemm_store_tile(g, i, j, rows, width - LANES + n, tile, width, 0, 1);
 }
 
 INLINE void unpacked_row_group(const gemm *g, int64_t i, int rows) {
     int64_t j = 0;
-    for (; j + UNPACKED_NR_VECTORS * VF32_LANES <= g->n; j += UNPACKED_NR_VECTORS * VF32_LANES) {
+    for (; j + UNPACKED_NR_VECTORS * LANES <= g->n; j += UNPACKED_NR_VECTORS * LANES) {
         PATH("unpacked by rows: all vectors");
-        unpacked_tile(g, i, j, rows, UNPACKED_NR_VECTORS, VF32_LANES);
+        unpacked_tile(g, i, j, rows, UNPACKED_NR_VECTORS, LANES);
     }
-    for (; j + VF32_LANES <= g->n; j += VF32_LANES) {
+    for (; j + LANES <= g->n; j += LANES) {
         PATH("unpacked by rows: one vector");
-        unpacked_tile(g, i, j, rows, 1, VF32_LANES);
+        unpacked_tile(g, i, j, rows, 1, LANES);
     }
     if (j < g->n) {
-        PATH_IF(VF32_LANES > 1, "unpacked by rows: part of a vector");
+        PATH_IF(LANES > 1, "unpacked by rows: part of a vector");
         unpacked_tile(g, i, j, rows, 1, (int)(g->n - j));
     }
 }
@@ -90,40 +90,40 @@ static void unpacked_by_rows(const gemm *g) {
 /* Adds to `sum` the product of `rows` adjacent elements of a row of A with as many rows of B, for `columns` columns.
  * Requires contiguous rows of B. */
 INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows,
-                                 int64_t columns, float *sum) {
-    vf32 factor[UNPACKED_STREAM_ROWS];
+                                 int64_t columns, element *sum) {
+    vec factor[UNPACKED_STREAM_ROWS];
     for (int r = 0; r < rows; r++) {
-        factor[r] = vf32_set(gemm_float(a + r * a_column));
+        factor[r] = v_set(element_load(a + r * a_column));
     }
-    for (int64_t c = 0; c < columns; c += VF32_LANES) {
-        int n = (int)min_int64(columns - c, VF32_LANES);
-        vf32 block_sum = vf32_set(0);
+    for (int64_t c = 0; c < columns; c += LANES) {
+        int n = (int)min_int64(columns - c, LANES);
+        vec block_sum = v_set(0);
         for (int r = 0; r < rows; r++) {
-            const float *values = (const float *)(b + r * b_row) + c;
-            vf32 x = n == VF32_LANES ? vf32_load(values) : vf32_load_partial(values, n, vf32_set(0));
-            block_sum = vf32_fma(factor[r], x, block_sum);
+            const element *values = (const element *)(b + r * b_row) + c;
+            vec x = n == LANES ? v_load(values) : v_load_partial(values, n, v_set(0));
+            block_sum = v_fma(factor[r], x, block_sum);
         }
-        vf32_store(sum + c, vf32_load(sum + c) + block_sum);
+        v_store(sum + c, v_load(sum + c) + block_sum);
     }
 }
 
 /* For products with few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in
  * L1. */
 static void unpacked_by_streaming(const gemm *g) {
-    float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
+    element sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {
         int64_t columns = min_int64(g->n - j, UNPACKED_STREAM_NC);
         PATH_IF(j > 0, "unpacked by streaming: another block of columns");
-        PATH_IF(VF32_LANES > 1 && columns % VF32_LANES, "unpacked by streaming: part of a vector");
-        for (int64_t c = 0; c < UNPACKED_MR * UNPACKED_STREAM_NC; c += VF32_LANES) {
-            vf32_store(sum + c, vf32_set(0));
+        PATH_IF(LANES > 1 && columns % LANES, "unpacked by streaming: part of a vector");
+        for (int64_t c = 0; c < UNPACKED_MR * UNPACKED_STREAM_NC; c += LANES) {
+            v_store(sum + c, v_set(0));
         }
         for (int64_t p = 0; p < g->k;) {
             const char *b = g->b + p * g->b_row + j * g->b_column;
             int whole = p + UNPACKED_STREAM_ROWS <= g->k;
             for (int64_t i = 0; i < g->m; i++) {
                 const char *a = g->a + i * g->a_row + p * g->a_column;
-                float *to = sum + i * UNPACKED_STREAM_NC;
+                element *to = sum + i * UNPACKED_STREAM_NC;
                 if (whole) {
                     PATH("unpacked by streaming: several rows of B");
                     unpacked_stream_rows(a, g->a_column, b, g->b_row, UNPACKED_STREAM_ROWS, columns, to);
@@ -140,36 +140,36 @@ static void unpacked_by_streaming(const gemm *g) {
 
 /* Computes the dot products of a row of A with columns j .. j + 3 of B. `last` is the last column of B; it is read in
  * place of columns beyond it. Requires A and B to be contiguous along k. */
-INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
-    const float *a = (const float *)(g->a + i * g->a_row), *b[4];
+INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, element *results) {
+    const element *a = (const element *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
-        b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
+        b[c] = (const element *)(g->b + min_int64(j + c, last) * g->b_column);
     }
-    vf32 total[4];
+    vec total[4];
     PATH_IF(j + 3 > last, "unpacked by dots: fewer than four columns");
-    PATH_IF(VF32_LANES > 1 && g->k % VF32_LANES, "unpacked by dots: part of a vector");
-    PATH_IF(g->k > UNPACKED_KC * VF32_LANES, "unpacked by dots: two blocks of k");
-    PATH_IF(g->k > 2 * UNPACKED_KC * VF32_LANES, "unpacked by dots: more than two blocks of k");
+    PATH_IF(LANES > 1 && g->k % LANES, "unpacked by dots: part of a vector");
+    PATH_IF(g->k > UNPACKED_KC * LANES, "unpacked by dots: two blocks of k");
+    PATH_IF(g->k > 2 * UNPACKED_KC * LANES, "unpacked by dots: more than two blocks of k");
     for (int c = 0; c < 4; c++) {
-        total[c] = vf32_set(0);
+        total[c] = v_set(0);
     }
     for (int64_t p = 0; p < g->k;) {
-        vf32 sum[4];
+        vec sum[4];
         for (int c = 0; c < 4; c++) {
-            sum[c] = vf32_set(0);
+            sum[c] = v_set(0);
         }
-        int64_t end = min_int64(p + UNPACKED_KC * VF32_LANES, g->k);
-        for (; p + VF32_LANES <= end; p += VF32_LANES) {
-            vf32 factor = vf32_load(a + p);
+        int64_t end = min_int64(p + UNPACKED_KC * LANES, g->k);
+        for (; p + LANES <= end; p += LANES) {
+            vec factor = v_load(a + p);
             for (int c = 0; c < 4; c++) {
-                sum[c] = vf32_fma(factor, vf32_load(b[c] + p), sum[c]);
+                sum[c] = v_fma(factor, v_load(b[c] + p), sum[c]);
             }
         }
         if (p < end) {
             int n = (int)(end - p);
-            vf32 factor = vf32_load_partial(a + p, n, vf32_set(0));
+            vec factor = v_load_partial(a + p, n, v_set(0));
             for (int c = 0; c < 4; c++) {
-                sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
+                sum[c] = v_fma(factor, v_load_partial(b[c] + p, n, v_set(0)), sum[c]);
             }
             p = end;
         }
@@ -178,12 +178,12 @@ INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, flo
         }
     }
     for (int c = 0; c < 4; c++) {
-        results[c] = vf32_reduce_add(total[c]);
+        results[c] = v_reduce_add(total[c]);
     }
 }
 
 static void unpacked_by_dots(const gemm *g) {
-    float tile[UNPACKED_MR * UNPACKED_NC];
+    element tile[UNPACKED_MR * UNPACKED_NC];
     for (int64_t i = 0; i < g->m; i += UNPACKED_MR) {
         for (int64_t j = 0; j < g->n; j += UNPACKED_NC) {
             int64_t rows = min_int64(g->m - i, UNPACKED_MR), columns = min_int64(g->n - j, UNPACKED_NC);
@@ -206,7 +206,7 @@ static void unpacked_by_dots(const gemm *g) {
 }
 
 static void unpacked_multiply(const gemm *g) {
-    if (g->b_column != sizeof(float)) {
+    if (g->b_column != sizeof(element)) {
         PATH("unpacked by dots");
         unpacked_by_dots(g);
     } else if (g->m <= UNPACKED_MR && g->n > UNPACKED_NC && gemm_work(g) > UNPACKED_MAX_WORK) {
@@ -222,7 +222,7 @@ static int64_t unpacked_task_columns(const gemm *g) {
     if (gemm_work(g) < GEMM_SMALL_WORK) {
         return g->n;
     }
-    int64_t min_columns = g->b_column == sizeof(float) ? UNPACKED_STREAM_NC : UNPACKED_NC;
+    int64_t min_columns = g->b_column == sizeof(element) ? UNPACKED_STREAM_NC : UNPACKED_NC;
     return min_columns * divide_up(GEMM_SMALL_WORK, min_columns * g->m * g->k);
 }
 
@@ -246,14 +246,14 @@ typedef struct unpacked_parts {
     const gemm *g;
     int64_t count, per_task;
     int64_t width; /* floats from a row of a sum to the next: n, rounded up to whole vectors */
-    float *sums;   /* m rows for each part */
+    element *sums; /* m rows for each part */
 } unpacked_parts;
 
 static lw_status unpacked_part_task(lw_context *context, int64_t task, const void *argument) {
     const unpacked_parts *parts = argument;
     const gemm *g = parts->g;
     for (int64_t i = task * parts->per_task; i < min_int64((task + 1) * parts->per_task, parts->count); i++) {
-        float *sums = parts->sums + i * g->m * parts->width;
+        element *sums = parts->sums + i * g->m * parts->width;
         gemm part = *g;
         part.k = min_int64(g->k - i * UNPACKED_PART, UNPACKED_PART);
         part.a += i * UNPACKED_PART * g->a_column;
@@ -284,9 +284,9 @@ static lw_status unpacked_by_parts(lw_context *context, unpacked_parts *parts) {
     }
     for (int64_t step = 1; step < parts->count; step *= 2) {
         for (int64_t i = 0; i + step < parts->count; i += 2 * step) {
-            float *left = parts->sums + i * size, *right = left + step * size;
-            for (int64_t c = 0; c < size; c += VF32_LANES) {
-                vf32_store(left + c, vf32_load(left + c) + vf32_load(right + c));
+            element *left = parts->sums + i * size, *right = left + step * size;
+            for (int64_t c = 0; c < size; c += LANES) {
+                v_store(left + c, v_load(left + c) + v_load(right + c));
             }
         }
     }
@@ -298,7 +298,7 @@ static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
     int64_t tasks = divide_up(g->n, unpacked_task_columns(g));
     unpacked_parts parts = {.g = g, .count = divide_up(g->k, UNPACKED_PART)};
     if (HAS_THREADS && parts.count > tasks) {
-        parts.width = divide_up(g->n, VF32_LANES) * VF32_LANES;
+        parts.width = divide_up(g->n, LANES) * LANES;
         parts.sums = allocate_scratch(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
     }
     if (!HAS_THREADS || !parts.sums) {

@@ -1,4 +1,4 @@
-/* Chooses which way to compute a product, by the table in gemm_run(). Included by gemm.c. */
+/* Chooses which way to compute a product, by the table in gemm_run(). Included by gemm_packed.h. */
 #pragma once
 
 /* Returns whether C^T = B^T A^T has so few rows that it needs no packing. */
@@ -6,7 +6,7 @@ static int gemm_has_few_columns(const gemm *g) { return g->n < g->m && g->n <= U
 
 /* Returns whether C^T has contiguous rows, and C does not. */
 static int gemm_has_contiguous_columns(const gemm *g) {
-    return g->c_column != sizeof(float) && g->c_row == sizeof(float) && !g->pack_b;
+    return g->c_column != sizeof(element) && g->c_row == sizeof(element) && !g->pack_b;
 }
 
 /* Returns whether the product is small or has few rows, so that packing costs more than it saves. `is_transposed`: it
@@ -17,17 +17,17 @@ static int gemm_is_unpacked(const gemm *g, int is_transposed) {
     }
     PATH_IF(is_transposed, "unpacked: transposed");
     int is_small = gemm_work(g) <= UNPACKED_MAX_WORK;
-    if (g->b_column == sizeof(float)) {
+    if (g->b_column == sizeof(element)) {
         return is_small || is_transposed || g->m < UNPACKED_MR;
     }
     int has_few_rows = g->m <= UNPACKED_MR || (g->m <= 2 * UNPACKED_MR && g->k >= UNPACKED_KC);
-    return g->b_row == sizeof(float) && g->a_column == sizeof(float) && (is_small || has_few_rows);
+    return g->b_row == sizeof(element) && g->a_column == sizeof(element) && (is_small || has_few_rows);
 }
 
 /* Returns whether C has so few rows that B is better read in place. */
 static int gemm_is_skinny(const gemm *g) {
     return g->m <= SKINNY_MAX_ROWS && g->k > 0 && g->k <= SKINNY_KC * SKINNY_MAX_BLOCKS &&
-           g->b_column == sizeof(float) && !g->pack_b;
+           g->b_column == sizeof(element) && !g->pack_b;
 }
 
 /* Returns whether C should be divided into a grid: it has a tile for each thread, and gemm_packed() would be slower.

@@ -6,9 +6,9 @@
 #include "paths.h"
 
 /* Begins the definition of the kernel lw_<name>, a function of type lw_kernel. */
-#define KERNEL(name)                                                                               \
-    static lw_status lw_##name(lw_context *context, const void *layout, const void *const *inputs, \
-                               void *const *outputs, const lw_scalar *parameters)
+#define KERNEL(name)                                                                                              \
+    lw_status lw_##name(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs, \
+                        const lw_scalar *parameters)
 
 typedef struct layout_iterator {
     const lw_layout *layout;

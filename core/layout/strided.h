@@ -2,7 +2,6 @@
 #pragma once
 
 #include "lanewise.h"
-#include "paths.h"
 #include "simd/simd.h"
 
 #define COPY_STRIDED(bits)                                                                                           \
@@ -19,29 +18,15 @@ COPY_STRIDED(16)
 COPY_STRIDED(32)
 COPY_STRIDED(64)
 
-/* Copies `count` elements. Steps are in bytes; the regions must not overlap. */
-static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
-    if (to_step == size && from_step == size) { /* constant steps let the compiler vectorize the loop */
-        PATH("strided: contiguous");
-        copy_strided_8(to, 1, from, 1, count * size);
-        return;
-    }
-    switch (size) {
-    case 1:
-        PATH("strided: 1 byte");
-        copy_strided_8(to, to_step, from, from_step, count);
-        return;
-    case 2:
-        PATH("strided: 2 bytes");
-        copy_strided_16(to, to_step, from, from_step, count);
-        return;
-    case 4:
-        PATH("strided: 4 bytes");
+/* Copies elements of 4 or 8 bytes, a constant. */
+INLINE void copy_strided_inline(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
+                                int32_t size) {
+    if (size == 4) {
         copy_strided_32(to, to_step, from, from_step, count);
-        return;
-    default:
-        PATH("strided: 8 bytes");
+    } else {
         copy_strided_64(to, to_step, from, from_step, count);
-        return;
     }
 }
+
+/* Copies `count` elements. Steps are in bytes; the regions must not overlap. */
+void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size);

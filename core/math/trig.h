@@ -46,7 +46,7 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     };
     vi32 bits = vf32_bits(size);
     vi32 index = vi32_shift_right(vi32_shift_right(bits, 23) - vi32_set(127 + 16), 3);
-    index = vi32_min(vi32_max(index, vi32_set(0)), vi32_set(13)); /* in the table for every lane, even NaN */
+    index = vi32_minimum(vi32_maximum(index, vi32_set(0)), vi32_set(13)); /* in the table for every lane, even NaN */
     vi32 scaled = bits + vi32_set(7 << 23) - vi32_shift_left(index, 26);
     vu32 mantissa = vi32_to_vu32(vf32_to_vi32(vf32_from_bits(scaled)));
     vu32 first = vu32_lookup(two_over_pi, index);

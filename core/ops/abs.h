@@ -1,7 +1,6 @@
-/* abs(INT32_MIN) is INT32_MIN. */
+/* The lowest integer stays as it is. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_abs_float32(vf32 x) { return vf32_abs(x); }
-INLINE vi32 op_abs_int32(vi32 x) { return vi32_abs(x); }
+INLINE vec op_abs(vec x) { return v_abs(x); }

@@ -6,7 +6,7 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_acos_float32(vf32 x) {
+INLINE vf32 op_acos(vf32 x) {
     asin_parts parts = asin_reduce(x);
     vm32 is_below = vf32_lt(x, vf32_set(0));
     vf32 end = vf32_select(is_below, vf32_set(2 * PI_2_HI), vf32_set(0));

@@ -5,7 +5,7 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_acosh_float32(vf32 x) {
+INLINE vf32 op_acosh(vf32 x) {
     const vf32 one = vf32_set(1);
     vm32 large = vf32_gt(x, vf32_set(0x1p30f));
     vf32 y = x - one;

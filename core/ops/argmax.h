@@ -3,5 +3,4 @@
 
 #include "reduce/index_reduction.h"
 
-INDEX_REDUCTION(argmax, float32, choice_key_float32(x))
-INDEX_REDUCTION(argmax, int32, x)
+INDEX_REDUCTION(argmax, choice_key_of(x))

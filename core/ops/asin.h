@@ -4,7 +4,7 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_asin_float32(vf32 x) {
+INLINE vf32 op_asin(vf32 x) {
     asin_parts parts = asin_reduce(x);
     vf32 low = vf32_fma(parts.angle, vf32_set(-2), vf32_set(PI_2_LO));
     vf32 size = vf32_select(parts.is_complement, vf32_set(PI_2_HI) + low, parts.angle);

@@ -5,7 +5,7 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_asinh_float32(vf32 x) {
+INLINE vf32 op_asinh(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 size = vf32_abs(x), square = size * size;
     vm32 large = vf32_gt(size, vf32_set(0x1p30f));

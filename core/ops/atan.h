@@ -3,7 +3,7 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_atan_float32(vf32 x) {
+INLINE vf32 op_atan(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 size = vf32_abs(x);
     vm32 steep = vf32_gt(size, one);

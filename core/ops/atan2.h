@@ -7,7 +7,7 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_atan2_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_atan2(vf32 x1, vf32 x2) {
     vf32 y = vf32_abs(x1), x = vf32_abs(x2);
     vm32 steep = vf32_gt(y, x), left = vi32_lt(vf32_bits(x2), vi32_set(0));
     vf32 smaller = vf32_select(steep, x, y), larger = vf32_select(steep, y, x);

@@ -3,7 +3,7 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_atanh_float32(vf32 x) {
+INLINE vf32 op_atanh(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 size = vf32_abs(x);
     vf32 result = vf32_set(0.5f) * log_natural(log1p_split((size + size) / (one - size)));

@@ -4,7 +4,7 @@
 
 #include "pool.h"
 
-KERNEL(avg_pool2d_float32) {
+ELEMENT_KERNEL(avg_pool2d) {
     const lw_window_layout *w = layout;
     pool mean = {.sums = 1};
     if (parameters[0].i || (w->padding[0] == 0 && w->padding[1] == 0)) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vm32 op_bitwise_invert_bool(vm32 x) { return vm32_not(x); }
-INLINE vi32 op_bitwise_invert_int32(vi32 x) { return vi32_not(x); }
+INLINE vec op_bitwise_invert(vec x) { return v_not(x); }

@@ -1,5 +1,5 @@
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vi32 op_bitwise_left_shift_int32(vi32 x1, vi32 x2) { return vi32_shift_left_each(x1, x2); }
+INLINE vec op_bitwise_left_shift(vec x1, vec x2) { return v_shift_left_each(x1, x2); }

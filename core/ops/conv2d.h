@@ -3,4 +3,4 @@
 
 #include "conv.h"
 
-KERNEL(conv2d_float32) { return conv_run(context, layout, inputs, outputs); }
+ELEMENT_KERNEL(conv2d) { return conv_run(context, layout, inputs, outputs); }

@@ -1,5 +1,5 @@
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_copysign_float32(vf32 x1, vf32 x2) { return vf32_copysign(x1, x2); }
+INLINE vec op_copysign(vec x1, vec x2) { return v_copysign(x1, x2); }

@@ -1,6 +1,6 @@
 /* The quotient, correctly rounded. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_divide_float32(vf32 x1, vf32 x2) { return x1 / x2; }
+INLINE vec op_divide(vec x1, vec x2) { return x1 / x2; }

@@ -3,4 +3,4 @@
 
 #include "eigen.h"
 
-KERNEL(eigh_float32) { return eigen_of_symmetric(context, layout, inputs[0], outputs[0], outputs[1]); }
+ELEMENT_KERNEL(eigh) { return eigen_of_symmetric(context, layout, inputs[0], outputs[0], outputs[1]); }

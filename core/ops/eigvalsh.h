@@ -3,4 +3,4 @@
 
 #include "eigen.h"
 
-KERNEL(eigvalsh_float32) { return eigen_of_symmetric(context, layout, inputs[0], outputs[0], NULL); }
+ELEMENT_KERNEL(eigvalsh) { return eigen_of_symmetric(context, layout, inputs[0], outputs[0], NULL); }

@@ -4,6 +4,6 @@
 
 #include "ops/expm1.h"
 
-INLINE vf32 op_elu_float32(vf32 x, vf32 alpha) {
-    return vf32_select(vf32_gt(x, vf32_set(0)), x, alpha * op_expm1_float32(vf32_at_most(x, vf32_set(0))));
+INLINE vf32 op_elu(vf32 x, vf32 alpha) {
+    return vf32_select(vf32_gt(x, vf32_set(0)), x, alpha * op_expm1(vf32_at_most(x, vf32_set(0))));
 }

@@ -1,6 +1,6 @@
 /* False if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(equal, eq, vm32_not(vm32_xor(x1, x2)))
+INLINE vmask op_equal(vec x1, vec x2) { return v_eq(x1, x2); }

@@ -8,7 +8,7 @@
 
 #include "math/exp.h"
 
-INLINE vf32 op_erf_float32(vf32 x) {
+INLINE vf32 op_erf(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 size = vf32_at_most(vf32_abs(x), vf32_set(4));
     vf32 q = vf32_set(0x1.2b9552p-15f);

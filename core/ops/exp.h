@@ -44,4 +44,4 @@ INLINE vf32 exp_by_table(vf32 x) {
     return vf32_scale_floor(vf32_fma(power * r, vf32_fma(q, r, vf32_set(1)), power), k);
 }
 
-INLINE vf32 op_exp_float32(vf32 x) { return SIMD_TABLES ? exp_by_table(x) : exp_by_polynomial(x); }
+INLINE vf32 op_exp(vf32 x) { return SIMD_TABLES ? exp_by_table(x) : exp_by_polynomial(x); }

@@ -5,7 +5,7 @@
 
 #include "math/exp.h"
 
-INLINE vf32 op_exp2_float32(vf32 x) {
+INLINE vf32 op_exp2(vf32 x) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);
     x = vf32_at_most(vf32_at_least(x, vf32_set(-151)), vf32_set(129));
     vf32 k_magic = x + magic;

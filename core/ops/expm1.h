@@ -8,7 +8,7 @@
 
 #include "math/exp.h"
 
-INLINE vf32 op_expm1_float32(vf32 x) {
+INLINE vf32 op_expm1(vf32 x) {
     exp_parts parts =
         exp_reduce(vf32_at_most(vf32_at_least(x, vf32_set(-20)), vf32_set(88.9f)), vf32_set(SIMD_EXPONENT_MAGIC));
     vf32 half = vf32_power_of_two(parts.k_magic - vf32_set(1));

@@ -1,3 +1,9 @@
+/* The floor of the quotient. */
+#pragma once
+
+#include "element.h"
+
+#if IS_FLOATING
 /* The floor of the quotient q, computed in double.
  * 1. Exact for |q| < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers
  *    but 0, which is more than the rounding error of a double, 2^-53 |q|. For larger |q|, floor does not change the
@@ -5,11 +11,7 @@
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
  * 3. As in NumPy, infinity divided by anything but 0 is NaN. A finite nonzero number divided by the infinity of the
  *    opposite sign is -1, the floor of a negative quotient too small for any float. */
-#pragma once
-
-#include "simd/simd.h"
-
-INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_floor_divide(vf32 x1, vf32 x2) {
     const vf32 zero = vf32_set(0);
     /* x1 with the sign of the quotient */
     vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2))));
@@ -20,11 +22,12 @@ INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     vf32 undefined = x1 - x1;
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
-
+#else
 /* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers. That is more than 2^-32
  * times the quotient's magnitude, far above the rounding error. */
-INLINE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
+INLINE vi32 op_floor_divide(vi32 x1, vi32 x2) {
     vi32 whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), whole);
 }
+#endif

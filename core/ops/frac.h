@@ -1,6 +1,6 @@
 /* x - trunc(x), which is exact. The fraction of infinity is inf - inf, which is NaN. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_frac_float32(vf32 x) { return x - vf32_trunc(x); }
+INLINE vec op_frac(vec x) { return x - v_trunc(x); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "creation.h"
+#include "layout/stream.h"
 
 enum { FULL_ITEMS = 64 }; /* copies of the value that are written to the result at a time */
 
@@ -28,13 +29,19 @@ static void full_items(const span *p, const char *items, int32_t size) {
         for (int i = 0; i < FULL_ITEMS; i++) items[i] = value;                  \
         full_items(p, (const char *)items, sizeof(item));                       \
     }                                                                           \
-    CREATION(full, dtype)
+    KERNEL(full_##dtype) { return run_spans(context, layout, inputs, 0, outputs, parameters, full_span_##dtype); }
 
+#if defined LW_ELEMENT_BOOL
+FULL(bool, uint8_t, parameters[0].i != 0)
+#elif defined LW_ELEMENT_INT32
+FULL(int32, int32_t, (int32_t)parameters[0].i)
+#elif defined LW_ELEMENT_INT64
+FULL(int64, int64_t, parameters[0].i)
+#elif defined LW_ELEMENT_FLOAT32
 INLINE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }
 
-FULL(bool, uint8_t, parameters[0].i != 0)
-FULL(int32, int32_t, (int32_t)parameters[0].i)
-FULL(int64, int64_t, parameters[0].i)
 FULL(float16, uint16_t, full_float16(parameters[0].f))
 FULL(float32, float, (float)parameters[0].f)
+#elif defined LW_ELEMENT_FLOAT64
 FULL(float64, double, parameters[0].f)
+#endif

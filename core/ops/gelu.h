@@ -16,7 +16,7 @@
  * quartic. The quartic is computed as y (y + n + a) + b, where y is quadratic in n: this takes one multiplication less
  * than Horner's rule for p, and half the latency. Source of that form: Motzkin, in Knuth, The Art of Computer
  * Programming, volume 2, 1997, section 4.6.4. */
-INLINE vf32 op_gelu_float32(vf32 x) {
+INLINE vf32 op_gelu(vf32 x) {
     const vf32 cutoff = vf32_set(GELU_CUTOFF), minus_zero = vf32_set(-0.0f);
     vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-GELU_CUTOFF));
     vf32 p = vf32_fma(n, vf32_set(-0x1.b257ecp-19f), vf32_set(0x1.c4e1a4p-16f));
@@ -30,7 +30,7 @@ INLINE vf32 op_gelu_float32(vf32 x) {
 }
 
 /* Step 2 above with power = 8; absolute error < 4e-7. Here, P(x) = (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2. */
-INLINE vf32 op_gelu_tanh_float32(vf32 x) {
+INLINE vf32 op_gelu_tanh(vf32 x) {
     const vf32 cutoff = vf32_set(GELU_TANH_CUTOFF);
     vf32 size = vf32_at_most(vf32_abs(x), cutoff);
     vf32 p = vf32_set(-0x1.43e896p-21f);

@@ -1,6 +1,6 @@
 /* False if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(greater, gt, vm32_and(x1, vm32_not(x2)))
+INLINE vmask op_greater(vec x1, vec x2) { return v_gt(x1, x2); }

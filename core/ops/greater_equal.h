@@ -1,6 +1,6 @@
 /* False if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(greater_equal, ge, vm32_or(x1, vm32_not(x2)))
+INLINE vmask op_greater_equal(vec x1, vec x2) { return v_ge(x1, x2); }

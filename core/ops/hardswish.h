@@ -6,7 +6,7 @@
 
 #define ONE_SIXTH 0x1.555556p-3f
 
-INLINE vf32 op_hardswish_float32(vf32 x) {
+INLINE vf32 op_hardswish(vf32 x) {
     const vf32 three = vf32_set(3);
     vf32 between = x * (x + three) * vf32_set(ONE_SIXTH);
     between = vf32_select(vf32_le(x, -three), vf32_set(0), between);

@@ -6,11 +6,11 @@
 
 #include "simd/simd.h"
 
-INLINE vf32 op_hypot_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_hypot(vf32 x1, vf32 x2) {
     const vf32 infinity = vf32_set(__builtin_inff());
     vf32 a = vf32_abs(x1), b = vf32_abs(x2);
-    vi32 exponent = vi32_and(vi32_max(vf32_bits(a), vf32_bits(b)), vi32_set(0xff << 23));
-    exponent = vi32_min(vi32_max(exponent, vi32_set(1 << 23)), vi32_set(253 << 23));
+    vi32 exponent = vi32_and(vi32_maximum(vf32_bits(a), vf32_bits(b)), vi32_set(0xff << 23));
+    exponent = vi32_minimum(vi32_maximum(exponent, vi32_set(1 << 23)), vi32_set(253 << 23));
     vf32 down = vf32_from_bits(vi32_set(254 << 23) - exponent), up = vf32_from_bits(exponent);
     a = a * down;
     b = b * down;

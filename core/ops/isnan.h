@@ -1,7 +1,5 @@
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vm32 op_isnan_float16(vf32 x) { return vf32_isnan(x); }
-INLINE vm32 op_isnan_float32(vf32 x) { return vf32_isnan(x); }
-INLINE vm64 op_isnan_float64(vf64 x) { return vf64_isnan(x); }
+INLINE vmask op_isnan(vec x) { return v_isnan(x); }

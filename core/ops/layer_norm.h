@@ -59,6 +59,6 @@ RARE void layer_norm_rescale(const row *r, double eps, float scale) {
     layer_norm_apply(&rescaled, eps * (double)scale * (double)scale, 1);
 }
 
-static void layer_norm_row_float32(const row *r) { layer_norm_apply(r, r->parameters[0].f, 0); }
+static void layer_norm_row(const row *r) { layer_norm_apply(r, r->parameters[0].f, 0); }
 
-ROWS(layer_norm, float32, 3)
+ROWS(layer_norm, 3)

@@ -2,10 +2,10 @@
  * exactly unless x2 - x1 overflows. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
-    const vf32 one = vf32_set(1);
-    vf32 difference = x2 - x1;
-    return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * difference, x2 - (one - weight) * difference);
+INLINE vec op_lerp(vec x1, vec x2, vec weight) {
+    const vec one = v_set(1);
+    vec difference = x2 - x1;
+    return v_select(v_lt(weight, v_set(0.5f)), x1 + weight * difference, x2 - (one - weight) * difference);
 }

@@ -1,6 +1,6 @@
 /* False if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(less, lt, vm32_and(vm32_not(x1), x2))
+INLINE vmask op_less(vec x1, vec x2) { return v_lt(x1, x2); }

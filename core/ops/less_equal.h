@@ -1,6 +1,6 @@
 /* False if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(less_equal, le, vm32_or(vm32_not(x1), x2))
+INLINE vmask op_less_equal(vec x1, vec x2) { return v_le(x1, x2); }

@@ -10,10 +10,9 @@
 #include "ops/silu.h"
 #include "ops/tanh.h"
 
-#define LINEAR_ACTIVATION(op)                                                 \
-    static void linear_##op(float *values, int64_t count) {                   \
-        for (int64_t i = 0; i < count; i += VF32_LANES)                       \
-            vf32_store(values + i, op_##op##_float32(vf32_load(values + i))); \
+#define LINEAR_ACTIVATION(op)                                                                        \
+    static void linear_##op(element *values, int64_t count) {                                        \
+        for (int64_t i = 0; i < count; i += LANES) v_store(values + i, op_##op(v_load(values + i))); \
     }
 
 LINEAR_ACTIVATION(relu)
@@ -23,10 +22,10 @@ LINEAR_ACTIVATION(silu)
 LINEAR_ACTIVATION(sigmoid)
 LINEAR_ACTIVATION(tanh)
 
-KERNEL(linear_float32) {
+ELEMENT_KERNEL(linear) {
     static gemm_activation *const activations[] = {NULL,        linear_relu,    linear_gelu, linear_gelu_tanh,
                                                    linear_silu, linear_sigmoid, linear_tanh};
     gemm product = matrix_product(layout, inputs, outputs, 1);
     product.activate = activations[parameters[0].i];
-    return matrix_run(context, layout, &product, 1, gemm_run);
+    return matrix_run(context, layout, &product, 1);
 }

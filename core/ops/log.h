@@ -3,7 +3,7 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_log_float32(vf32 x) {
+INLINE vf32 op_log(vf32 x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_with_denormals(x);
     vf32 result = log_natural(parts);

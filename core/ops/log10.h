@@ -11,7 +11,7 @@
 #define LOG10_2_HI_11BIT 0x1.344p-2f
 #define LOG10_2_LO 0x1.3509f8p-18f
 
-INLINE vf32 op_log10_float32(vf32 x) {
+INLINE vf32 op_log10(vf32 x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_with_denormals(x);
     const vf32 factor = vf32_set(LOG10_E_HI);

@@ -3,7 +3,7 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_log1p_float32(vf32 x) {
+INLINE vf32 op_log1p(vf32 x) {
     vf32 result = vf32_copysign(log_natural(log1p_split(x)), x);
     vf32 sum = vf32_set(1) + x;
     return log_is_normal(sum) ? result : log_special(sum, result);

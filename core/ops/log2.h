@@ -7,7 +7,7 @@
 
 #define LOG2_E_LO 0x1.4ae0cp-26f
 
-INLINE vf32 op_log2_float32(vf32 x) {
+INLINE vf32 op_log2(vf32 x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_with_denormals(x);
     const vf32 factor = vf32_set(LOG2_E);

@@ -10,12 +10,12 @@ INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[
 ROW_MAP(log_softmax_map, 1, 2, log_softmax_shifted, 0)
 
 /* The exponentials are summed but not stored: the result may be in the memory of x, which is read once more. */
-static void log_softmax_row_float32(const row *r) {
+static void log_softmax_row(const row *r) {
     row powers = *r;
     powers.out_data = NULL;
     float max = softmax_max(r), sum = (float)softmax_powers(&powers, max);
-    vf32 numbers[] = {vf32_set(max), op_log_float32(vf32_set(sum))};
+    vf32 numbers[] = {vf32_set(max), op_log(vf32_set(sum))};
     log_softmax_map(r, r->in, NULL, numbers);
 }
 
-ROWS(log_softmax, float32, 1)
+ROWS(log_softmax, 1)

@@ -5,7 +5,7 @@
 #include "math/exp.h"
 #include "math/log.h"
 
-INLINE vf32 op_logaddexp_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_logaddexp(vf32 x1, vf32 x2) {
     vf32 distance = vf32_select(vf32_eq(x1, x2), vf32_set(0), vf32_abs(x1 - x2));
     vf32 z =
         exp_is_normal(distance) ? exp_normal(-distance) : exp_with_denormals(-vf32_at_most(distance, vf32_set(120)));

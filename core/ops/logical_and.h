@@ -1,6 +1,6 @@
 /* Whether both operands are nonzero. NaN is nonzero. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-LOGICAL(logical_and, vm32_and)
+INLINE vmask op_logical_and(vec x1, vec x2) { return m_and(v_is_nonzero(x1), v_is_nonzero(x2)); }

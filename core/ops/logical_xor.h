@@ -1,6 +1,6 @@
 /* Whether exactly one operand is nonzero. NaN is nonzero. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-LOGICAL(logical_xor, vm32_xor)
+INLINE vmask op_logical_xor(vec x1, vec x2) { return m_xor(v_is_nonzero(x1), v_is_nonzero(x2)); }

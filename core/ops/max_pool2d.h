@@ -3,7 +3,7 @@
 
 #include "pool.h"
 
-KERNEL(max_pool2d_float32) {
+ELEMENT_KERNEL(max_pool2d) {
     pool largest = {.padding = -__builtin_inff()};
     return pool_run(context, &largest, layout, inputs[0], outputs[0]);
 }

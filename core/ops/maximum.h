@@ -1,8 +1,6 @@
-/* The operation maximum of IEEE 754-2019 for float32: NaN if an operand is NaN, and -0 is below +0. */
+/* Of floats, the operation maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_maximum_float32(vf32 x1, vf32 x2) { return vf32_maximum(x1, x2); }
-INLINE vi32 op_maximum_int32(vi32 x1, vi32 x2) { return vi32_max(x1, x2); }
-INLINE vm32 op_maximum_bool(vm32 x1, vm32 x2) { return vm32_or(x1, x2); }
+INLINE vec op_maximum(vec x1, vec x2) { return v_maximum(x1, x2); }

@@ -12,12 +12,12 @@ INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * n
 
 ROW_MAP(minmax_map, 1, 3, minmax_scaled, 0)
 
-static void minmax_row_float32(const row *r) {
-    float min = row_reduce_float32(r, r->in[0], &min_reducer_float32);
-    float max = row_reduce_float32(r, r->in[0], &max_reducer_float32);
+static void minmax_row(const row *r) {
+    float min = row_reduce_element(r, r->in[0], &min_reducer);
+    float max = row_reduce_element(r, r->in[0], &max_reducer);
     float scale = max - min < __builtin_inff() ? 1 : 0.5f;
     vf32 numbers[] = {vf32_set(scale), vf32_set(min * scale), vf32_set(max * scale - min * scale)};
     minmax_map(r, r->in, NULL, numbers);
 }
 
-ROWS(minmax, float32, 1)
+ROWS(minmax, 1)

@@ -6,7 +6,7 @@
 
 #include "math/exp.h"
 
-INLINE vf32 op_mish_float32(vf32 x) {
+INLINE vf32 op_mish(vf32 x) {
     const vf32 two = vf32_set(2);
     vf32 bounded = vf32_at_most(vf32_at_least(x, vf32_set(-120)), vf32_set(20));
     exp_parts parts = exp_reduce(bounded, vf32_set(SIMD_ROUND_MAGIC));

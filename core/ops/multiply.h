@@ -1,8 +1,10 @@
-/* int32 wraps; bool multiplication is logical and. */
+/* Integers wrap; bool multiplication is logical and. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_multiply_float32(vf32 x1, vf32 x2) { return x1 * x2; }
-INLINE vi32 op_multiply_int32(vi32 x1, vi32 x2) { return x1 * x2; }
-INLINE vm32 op_multiply_bool(vm32 x1, vm32 x2) { return vm32_and(x1, x2); }
+#ifdef LW_ELEMENT_BOOL
+INLINE vec op_multiply(vec x1, vec x2) { return v_and(x1, x2); }
+#else
+INLINE vec op_multiply(vec x1, vec x2) { return x1 * x2; }
+#endif

@@ -1,7 +1,6 @@
-/* -INT32_MIN is INT32_MIN. */
+/* The lowest integer stays as it is. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_negative_float32(vf32 x) { return -x; }
-INLINE vi32 op_negative_int32(vi32 x) { return -x; }
+INLINE vec op_negative(vec x) { return -x; }

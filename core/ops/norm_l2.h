@@ -15,13 +15,18 @@
 #define NORM_L2_SCALE_UP 0x1p100f
 #define NORM_L2_SCALE_DOWN 0x1p-76f
 
+/* The plain sum of squares of a block. */
+INLINE float norm_l2_squares(const reduce_source *from, int64_t count) {
+    return element_from_bits(sum_of_squares_reduce(from, count));
+}
+
 /* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below
  * 2^52; scaled up, below 2^50. So the sum of 4096 squares is finite unless an element is infinite or NaN. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     PATH_EITHER(sum < 1, "norm_l2: scaled up", "norm_l2: scaled down");
     float factor = sum < 1 ? NORM_L2_SCALE_UP : NORM_L2_SCALE_DOWN, scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
-    return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
+    return (double)norm_l2_squares(&from, count) / ((double)factor * (double)factor);
 }
 
 /* The sum of squares of a block whose plain sum is `sum`; computed again, scaled, if `sum` is not accurate. */
@@ -33,15 +38,15 @@ INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, floa
 }
 
 static void norm_l2_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    result->sum = norm_l2_rescued(from->x, sizeof(float), count, sum_of_squares_reduce_float32(from, count));
+    result->sum = norm_l2_rescued(from->x, sizeof(float), count, norm_l2_squares(from, count));
 }
 
 static void norm_l2_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                             reduced *results) {
-    sum_of_squares_columns_float32(from, start, count, columns, results);
+    sum_of_squares_columns(from, start, count, columns, results);
     for (int64_t c = 0; c < columns; c++) {
         results[c].sum =
-            norm_l2_rescued(from->x + c * (int64_t)sizeof(float), from->x_stride, count, reduced_float32(results + c));
+            norm_l2_rescued(from->x + c * (int64_t)sizeof(float), from->x_stride, count, reduced_element(results + c));
     }
 }
 
@@ -50,6 +55,6 @@ static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar 
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer norm_l2_reducer_float32 = {
+static const reducer norm_l2_reducer = {
     1, sizeof(float), norm_l2_block, norm_l2_columns, reduced_join_sums, norm_l2_finish};
-REDUCTION_KERNEL(norm_l2, float32)
+REDUCTION_KERNEL(norm_l2)

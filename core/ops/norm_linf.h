@@ -4,4 +4,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(norm_linf, float32, float32, vf32_set(0), vf32_abs(x), vi32_max(vf32_bits(a), vf32_bits(b)), total)
+REDUCTION(norm_linf, 1, vec, element, v_set(0), v_abs(x), b_maximum(v_bits(a), v_bits(b)), total)

@@ -1,6 +1,6 @@
 /* True if an operand is NaN. */
 #pragma once
 
-#include "compare.h"
+#include "element.h"
 
-COMPARISON(not_equal, ne, vm32_xor(x1, x2))
+INLINE vmask op_not_equal(vec x1, vec x2) { return v_ne(x1, x2); }

@@ -9,8 +9,11 @@
  * 4. Special values of IEEE 754-2019, 9.2.1. */
 #pragma once
 
+#include "element.h"
 #include "math/exp.h"
 #include "math/log.h"
+
+#if IS_FLOATING
 
 /* Step 1 above: log2 |x|, from the k and f of |x|. */
 INLINE wf64 pow_log2(log_parts parts) {
@@ -56,25 +59,26 @@ INLINE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     return vf32_select(is_one, one, result);
 }
 
-INLINE vf32 op_pow_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_pow(vf32 x1, vf32 x2) {
     int ordinary = log_is_normal(x1) && vm32_all(vf32_lt(vf32_abs(x2), vf32_set(__builtin_inff())));
     log_parts parts = ordinary ? log_split(x1) : log_split_with_denormals(vf32_abs(x1));
     vf32 result = pow_exp2(vf32_to_wf64(x2) * pow_log2(parts));
     return ordinary ? result : pow_special(x1, x2, result);
 }
-
+#else
 /* Computed by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the
  * last bit of x2 alone. */
-INLINE vi32 op_pow_int32(vi32 x1, vi32 x2) {
-    const vi32 zero = vi32_set(0), one = vi32_set(1);
-    vm32 negative = vi32_lt(x2, zero);
-    vm32 vanishes = vm32_and(negative, vi32_ne(vi32_and(x1 + one, vi32_set(-3)), zero));
-    vi32 bits = vi32_select(negative, vi32_and(x2, one), x2);
-    vi32 square = x1, result = vi32_select(vanishes, zero, one);
-    while (vm32_any(vi32_ne(bits, zero))) {
-        result = vi32_select(vi32_ne(vi32_and(bits, one), zero), result * square, result);
+INLINE vec op_pow(vec x1, vec x2) {
+    const vec zero = b_set(0), one = b_set(1);
+    vmask negative = b_lt(x2, zero);
+    vmask vanishes = m_and(negative, b_ne(b_and(x1 + one, b_set(-3)), zero));
+    vec bits = b_select(negative, b_and(x2, one), x2);
+    vec square = x1, result = b_select(vanishes, zero, one);
+    while (m_any(b_ne(bits, zero))) {
+        result = b_select(b_ne(b_and(bits, one), zero), result * square, result);
         square = square * square;
-        bits = vi32_shift_right(bits, 1);
+        bits = b_shift_right(bits, 1);
     }
     return result;
 }
+#endif

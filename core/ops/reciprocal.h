@@ -1,6 +1,6 @@
 /* 1 / x, correctly rounded, unlike the processor's reciprocal instructions. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_reciprocal_float32(vf32 x) { return vf32_set(1) / x; }
+INLINE vec op_reciprocal(vec x) { return v_set(1) / x; }

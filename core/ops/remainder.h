@@ -6,6 +6,8 @@
 
 #include "ops/floor_divide.h"
 
+#if IS_FLOATING
+
 #define NAN_BITS 0x7fc00000
 
 /* x mod divisor for 0 <= x < 2^28 divisor, exactly: the floor of the quotient is exact as in floor_divide, its product
@@ -15,7 +17,7 @@ INLINE wf64 remainder_step(wf64 x, wf64 divisor) {
     return wf64_select(wf64_lt(x, divisor), x, reduced); /* `reduced` is NaN if the divisor is infinite */
 }
 
-INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_remainder(vf32 x1, vf32 x2) {
     const wf64 step = wf64_set(0x1p28);
     vf32 size = vf32_abs(x1) + (x1 - x1), divisor_size = vf32_abs(x2); /* size: NaN if x1 is infinite */
     vf32 dividend = vf32_select(vf32_eq(divisor_size, vf32_set(0)), vf32_from_bits(vi32_set(NAN_BITS)), size);
@@ -38,8 +40,9 @@ INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     signs_differ = vm32_and(signs_differ, vf32_ne(remainder, vf32_set(0)));
     return vf32_copysign(vf32_select(signs_differ, divisor_size - remainder, remainder), x2);
 }
-
-INLINE vi32 op_remainder_int32(vi32 x1, vi32 x2) {
-    vi32 remainder = x1 - op_floor_divide_int32(x1, x2) * x2;
-    return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), remainder);
+#else
+INLINE vec op_remainder(vec x1, vec x2) {
+    vec remainder = x1 - op_floor_divide(x1, x2) * x2;
+    return v_select(v_eq(x2, v_set(0)), v_set(0), remainder);
 }
+#endif

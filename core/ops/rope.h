@@ -6,7 +6,7 @@
 
 #include "rotation.h"
 
-KERNEL(rope_float32) {
+ELEMENT_KERNEL(rope) {
     const lw_layout *l = layout;
     double depth = (double)l->shape[l->ndim - 1], step = -2 / depth * double_log(parameters[0].f);
     rotation r = {.layout = l, .x = inputs[0], .out = outputs[0], .first_angle = 1, .offset = parameters[1].i};

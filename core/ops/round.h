@@ -1,6 +1,6 @@
+/* Integers are whole already. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_round_float32(vf32 x) { return vf32_round(x); }
-INLINE vi32 op_round_int32(vi32 x) { return x; }
+INLINE vec op_round(vec x) { return v_round(x); }

@@ -3,4 +3,4 @@
 
 #include "attention.h"
 
-KERNEL(scaled_dot_product_attention_float32) { return attention_run(context, layout, inputs, outputs); }
+ELEMENT_KERNEL(scaled_dot_product_attention) { return attention_run(context, layout, inputs, outputs); }

@@ -3,5 +3,4 @@
 
 #include "sort/search.h"
 
-SEARCH(searchsorted, int32)
-SEARCH(searchsorted, float32)
+SEARCH(searchsorted)

@@ -30,7 +30,7 @@ INLINE vf32 sigmoid_normal(vf32 x) {
     return parts.scale / parts.sum;
 }
 
-INLINE vf32 op_sigmoid_float32(vf32 x) {
+INLINE vf32 op_sigmoid(vf32 x) {
     if (__builtin_expect(exp_is_normal(x), 1)) {
         return sigmoid_normal(x);
     }

@@ -1,5 +1,5 @@
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vm32 op_signbit_float32(vf32 x) { return vi32_lt(vf32_bits(x), vi32_set(0)); }
+INLINE vmask op_signbit(vec x) { return b_lt(v_bits(x), b_set(0)); }

@@ -6,7 +6,7 @@
 
 #include "ops/sigmoid.h"
 
-INLINE vf32 op_silu_float32(vf32 x) {
+INLINE vf32 op_silu(vf32 x) {
     if (__builtin_expect(exp_is_normal(x), 1)) {
         sigmoid_parts parts = sigmoid_split(x);
         return x / parts.sum * parts.scale;

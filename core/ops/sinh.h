@@ -8,7 +8,7 @@
 
 #include "ops/cosh.h"
 
-INLINE vf32 op_sinh_float32(vf32 x) {
+INLINE vf32 op_sinh(vf32 x) {
     vf32 size = vf32_abs(x);
     exp_parts parts = exp_reduce(vf32_at_most(size, vf32_set(COSH_OVERFLOW)), vf32_set(SIMD_EXPONENT_MAGIC));
     vf32 d = exp_expm1(parts.r);

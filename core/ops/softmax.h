@@ -6,15 +6,14 @@
 #include "ops/exp.h"
 #include "reduce/rows.h"
 
-BLOCK_REDUCTION(softmax_max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_at_least(a, b))
+BLOCK_REDUCTION(softmax_max, vec, vf32_set(-__builtin_inff()), x, vf32_at_least(a, b))
 
 static float softmax_max(const row *r) {
-    static const reducer max = {
-        .size = sizeof(float), .block = softmax_max_block_float32, .join = softmax_max_join_partials_float32};
-    return row_reduce_float32(r, r->in[0], &max);
+    static const reducer max = {.size = sizeof(float), .block = softmax_max_block, .join = softmax_max_join_partials};
+    return row_reduce_element(r, r->in[0], &max);
 }
 
-INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }
+INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp(x[0] - max[0]); }
 INLINE vf32 softmax_scaled(const vf32 *power, const vf32 *scale) { return power[0] * scale[0]; }
 
 ROW_MAP(softmax_map_powers, 1, 1, softmax_power, 1)
@@ -26,9 +25,9 @@ static double softmax_powers(const row *r, float max) {
     return softmax_map_powers(r, r->in, NULL, &numbers);
 }
 
-static void softmax_row_float32(const row *r) {
+static void softmax_row(const row *r) {
     vf32 scale = vf32_set((float)(1 / softmax_powers(r, softmax_max(r))));
     softmax_map_scaled(r, &r->out, NULL, &scale);
 }
 
-ROWS(softmax, float32, 1)
+ROWS(softmax, 1)

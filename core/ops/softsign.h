@@ -2,9 +2,9 @@
  * This is exact, because the quotient of larger |x| rounds to 1. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_softsign_float32(vf32 x) {
-    vf32 magnitude = vf32_at_most(vf32_abs(x), vf32_set(0x1p25f));
-    return vf32_copysign(magnitude, x) / (vf32_set(1) + magnitude);
+INLINE vec op_softsign(vec x) {
+    vec magnitude = v_at_most(v_abs(x), v_set(0x1p25f));
+    return v_copysign(magnitude, x) / (v_set(1) + magnitude);
 }

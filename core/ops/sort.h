@@ -4,4 +4,3 @@
 #include "sort/sorting.h"
 
 SORT(sort, 0)
-SORT_KERNEL(sort, bool, SORT_BOOL, 0)

@@ -1,6 +1,6 @@
 /* The square root, correctly rounded. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_sqrt_float32(vf32 x) { return vf32_sqrt(x); }
+INLINE vec op_sqrt(vec x) { return v_sqrt(x); }

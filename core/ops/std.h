@@ -9,5 +9,5 @@ static void std_finish(const reduced *total, int64_t count, const lw_scalar *par
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer std_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_join, std_finish};
-REDUCTION_KERNEL(std, float32)
+static const reducer std_reducer = {1, sizeof(float), var_block, var_columns, moments_join, std_finish};
+REDUCTION_KERNEL(std)

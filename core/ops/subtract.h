@@ -1,7 +1,6 @@
-/* int32 wraps. */
+/* Integers wrap. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_subtract_float32(vf32 x1, vf32 x2) { return x1 - x2; }
-INLINE vi32 op_subtract_int32(vi32 x1, vi32 x2) { return x1 - x2; }
+INLINE vec op_subtract(vec x1, vec x2) { return x1 - x2; }

@@ -3,5 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(sum, float32, float32, vf32_set(-0.0f), x, a + b, count ? total : 0)
-REDUCTION(sum, int32, int32, vi32_set(0), x, a + b, total)
+REDUCTION(sum, 1, vec, element, v_set(-(element)0), x, a + b, count ? total : 0)

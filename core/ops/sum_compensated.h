@@ -5,6 +5,8 @@
 
 #include "ops/sum.h"
 
+#if IS_FLOATING
+
 INLINE wf64 sum_compensated_load(const char *p, int n) {
     const float *x = (const float *)p;
     return vf32_to_wf64(n == VF32_LANES ? vf32_load(x) : vf32_load_partial(x, n, vf32_set(-0.0f)));
@@ -56,10 +58,10 @@ static void sum_compensated_finish(const reduced *total, int64_t count, const lw
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer sum_compensated_reducer_float32 = {
+static const reducer sum_compensated_reducer = {
     1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_join_sums, sum_compensated_finish};
-REDUCTION_KERNEL(sum_compensated, float32)
+REDUCTION_KERNEL(sum_compensated)
 
-/* The plain int32 sum is exact modulo 2^32 already. */
-#define sum_compensated_reducer_int32 sum_reducer_int32
-REDUCTION_KERNEL(sum_compensated, int32)
+#else /* the plain sum of integers is exact modulo 2^n already */
+REDUCTION_FINISHED(sum_compensated, sum, 1, vec, element, total)
+#endif

@@ -3,5 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(sum_of_squares, float32, float32, vf32_set(0), x *x, a + b, total)
-REDUCTION(sum_of_squares, int32, int32, vi32_set(0), x *x, a + b, total)
+REDUCTION(sum_of_squares, 1, vec, element, v_set(0), x *x, a + b, total)

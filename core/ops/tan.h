@@ -4,7 +4,7 @@
 
 #include "math/trig.h"
 
-INLINE vf32 op_tan_float32(vf32 x) {
+INLINE vf32 op_tan(vf32 x) {
     trig_parts parts = trig_reduce(vf32_abs(x));
     vf32 sine = trig_sin_minimax(parts.r), cosine = trig_cos_minimax(parts.r);
     vm32 odd = trig_is_odd(parts);

@@ -108,7 +108,7 @@ INLINE vf32 tanh_by_table(vf32 x) {
     return sum;
 }
 
-INLINE vf32 op_tanh_float32(vf32 x) {
+INLINE vf32 op_tanh(vf32 x) {
     vf32 size = SIMD_TABLES ? tanh_by_table(x) : tanh_by_exponential(x);
     return vf32_from_bits(vi32_or(vf32_bits(size), vi32_and(vf32_bits(x), vf32_bits(vf32_set(-0.0f)))));
 }

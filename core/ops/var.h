@@ -26,5 +26,5 @@ static void var_finish(const reduced *total, int64_t count, const lw_scalar *par
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer var_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_join, var_finish};
-REDUCTION_KERNEL(var, float32)
+static const reducer var_reducer = {1, sizeof(float), var_block, var_columns, moments_join, var_finish};
+REDUCTION_KERNEL(var)

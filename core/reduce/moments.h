@@ -9,13 +9,13 @@
 
 #include "reduce/reduction.h"
 
-INLINE void moments_add(vi32 *left, const vi32 *right) { *left = (vi32)((vf32)*left + (vf32)*right); }
-INLINE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
+INLINE void moments_add(vbits *left, const vbits *right) { *left = (vbits)((vec)*left + (vec)*right); }
+INLINE vbits moments_identity(void) { return (vbits)v_set(-(element)0); }
 
-static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
+static inline element moments_round_mean(element sum, int64_t count) { return (element)((double)sum / (double)count); }
 
 /* Computes a block's moments from its rounded mean, the sum of the deviations from it, and the sum of their squares. */
-static inline void moments_of(float mean, float deviations, float squares, int64_t count, reduced *result) {
+static inline void moments_of(element mean, element deviations, element squares, int64_t count, reduced *result) {
     double lost = (double)deviations / (double)count;
     double sum = (double)squares - (double)deviations * lost;
     result->moments.mean = (double)mean + lost;
@@ -29,55 +29,49 @@ static void moments_join(reduced *left, int64_t left_count, const reduced *right
     left->moments.mean += apart * share;
 }
 
-INLINE float moments_float(int32_t bits) {
-    float x;
-    __builtin_memcpy(&x, &bits, sizeof x);
-    return x;
+INLINE void moments_value(const char *x, const char *y, int n, vbits state, vbits *value) {
+    *value = (vbits)reduce_load(x, n);
 }
-
-INLINE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
-    *value = (vi32)lane_load_float32(x, n);
+INLINE void moments_deviation(const char *x, const char *y, int n, vbits mean, vbits *deviation) {
+    *deviation = (vbits)(reduce_load(x, n) - (vec)mean);
 }
-INLINE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
-    *deviation = (vi32)(lane_load_float32(x, n) - (vf32)mean);
-}
-INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
-    vi32 deviation;
+INLINE void moments_square(const char *x, const char *y, int n, vbits mean, vbits *square) {
+    vbits deviation;
     moments_deviation(x, y, n, mean, &deviation);
-    *square = (vi32)((vf32)deviation * (vf32)deviation);
+    *square = (vbits)((vec)deviation * (vec)deviation);
 }
 
 /* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
  * The addition to the sum of deviations is an FMA instruction, so that the adder and the FMA unit each execute two of
  * these four operations. */
-INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
+INLINE void moments_both(const char *x, const char *y, int n, vbits mean, vbits *sums) {
     moments_deviation(x, y, n, mean, sums);
-    sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
+    sums[1] = (vbits)((vec)sums[0] * (vec)sums[0]);
 }
-INLINE void moments_add_both(vi32 *left, const vi32 *right) {
-    left[0] = (vi32)vf32_add_on_fma_unit((vf32)right[0], (vf32)left[0]);
+INLINE void moments_add_both(vbits *left, const vbits *right) {
+    left[0] = (vbits)v_add_on_fma_unit((vec)right[0], (vec)left[0]);
     moments_add(left + 1, right + 1);
 }
 
 /* Sums a block's deviations from `center`, and their squares. */
-INLINE void moments_sums(const reduce_source *from, int64_t count, float center, float *deviations, float *squares) {
-    vi32 sums[2];
-    reduce_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
-                 moments_add_both, sums);
-    *deviations = vf32_first((vf32)sums[0]);
-    *squares = vf32_first((vf32)sums[1]);
+INLINE void moments_sums(const reduce_source *from, int64_t count, element center, element *deviations,
+                         element *squares) {
+    vbits sums[2];
+    reduce_block(from, count, 2, moments_identity(), (vbits)v_set(center), moments_both, moments_add_both, sums);
+    *deviations = v_first((vec)sums[0]);
+    *squares = v_first((vec)sums[1]);
 }
 
-INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int64_t columns, const int32_t *means,
-                                   reduce_map *map, int32_t *sums) {
-    reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
+INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int64_t columns, const element_bits *means,
+                                   reduce_map *map, element_bits *sums) {
+    reduce_columns(from, count, columns, moments_identity(), means, map, moments_add, sums);
 }
 
 /* Computes a block's moments by step 1 above, reading the block twice. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    vi32 sum;
-    reduce_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
-    float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
+    vbits sum;
+    reduce_block(from, count, 1, moments_identity(), b_set(0), moments_value, moments_add, &sum);
+    element mean = moments_round_mean(v_first((vec)sum), count), deviations, squares;
     moments_sums(from, count, mean, &deviations, &squares);
     moments_of(mean, deviations, squares, count, result);
 }
@@ -87,9 +81,9 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
  * of squares for the distance between `center` and the mean cancels at most two bits. If it is farther away, or if
  * there is NaN or overflow, moments_block reads the block again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    const float *x = (const float *)from->x;
-    float deviations, squares;
-    float center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
+    const element *x = (const element *)from->x;
+    element deviations, squares;
+    element center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
     moments_sums(from, count, center, &deviations, &squares);
     double share = 1 / (double)count, lost = (double)deviations * share;
     result->moments.mean = (double)center + lost;
@@ -102,24 +96,24 @@ static void moments_block_once(const reduce_source *from, int64_t start, int64_t
 
 static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                             reduced *results) {
-    int32_t means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
+    element_bits means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
     moments_reduce_columns(from, count, columns, NULL, moments_value, means);
     for (int64_t c = 0; c < columns; c++) {
-        float mean = moments_round_mean(moments_float(means[c]), count);
+        element mean = moments_round_mean(element_from_bits(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
     moments_reduce_columns(from, count, columns, means, moments_deviation, deviations);
     moments_reduce_columns(from, count, columns, means, moments_square, squares);
     for (int64_t c = 0; c < columns; c++) {
-        moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
+        moments_of(element_from_bits(means[c]), element_from_bits(deviations[c]), element_from_bits(squares[c]), count,
                    results + c);
     }
 }
 
 /* Computes a block's moments from its elements times `factor`, a power of two. The products are below 2^52 if they are
  * scaled down, and below 2^81 if they are scaled up, so that their sum is finite. */
-RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
-    float scaled[REDUCE_BLOCK];
+RARE void moments_scaled(const char *x, int64_t stride, int64_t count, element factor, reduced *result) {
+    element scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
     moments_block(&from, 0, count, result);
     result->moments.mean /= (double)factor;

@@ -14,55 +14,54 @@
  * keep the partials in registers, even with -Os. */
 #pragma once
 
+#include "element.h"
 #include "paths.h"
-#include "simd/simd.h"
+#include "reduce/reduce.h"
 
 enum {
-    REDUCE_BLOCK = 4096,
     REDUCE_PARTIALS = 64,
-    REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
+    REDUCE_REGISTERS = REDUCE_PARTIALS / LANES,
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
      * these: the same number from every group of REDUCE_PERIOD adjacent registers, so that the first pass already
      * loads every cache line. Further passes compute the remaining registers. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
-    REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
+    REDUCE_PERIOD = LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
-    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* unroll factor of the loop that joins partials */
-    REDUCE_MAX_COLUMNS = 32                        /* columns per call of reduce_columns() */
+    REDUCE_UNROLL = LANES == 1 ? 2 : 8             /* unroll factor of the loop that joins partials */
 };
 
-/* The elements of a block. If the operation has one input, y is x. */
-typedef struct reduce_source {
-    const char *x, *y;
-    int64_t x_stride, y_stride; /* for columns: bytes to the next element of a column */
-} reduce_source;
+/* Loads n elements; the other lanes are zeros. */
+INLINE vec reduce_load(const char *p, int n) {
+    const element *x = (const element *)p;
+    return n == LANES ? v_load(x) : v_load_partial(x, n, v_set(0));
+}
 
 /* Maps n elements at x and y to values that can be joined to partials, one vector per set; lanes n and up are ignored.
  * `state` is a value that the operation defines, such as a mean, and is the same for a whole block. */
-typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
-typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
+typedef void reduce_map(const char *x, const char *y, int n, vbits state, vbits *mapped);
+typedef void reduce_join(vbits *left, const vbits *right); /* stores the results in `left` */
 
 /* One pass over a block: computes the partials in registers `first` .. `first` + `width` - 1 of every group of
  * REDUCE_PERIOD, from all elements of the block but the last count % REDUCE_PARTIALS. */
-INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
-                        vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
-                        vi32 partial[][REDUCE_MAX_SETS]) {
-    vi32 kept[REDUCE_PASS_REGISTERS][REDUCE_MAX_SETS];
+INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int sets, vbits identity,
+                        vbits state, reduce_map *map, reduce_join *join, vbits partial[][REDUCE_MAX_SETS]) {
+    vbits kept[REDUCE_PASS_REGISTERS][REDUCE_MAX_SETS];
 #pragma GCC unroll 12
     for (int r = 0; r < REDUCE_PERIODS * width; r++) {
         for (int s = 0; s < sets; s++) {
             kept[r][s] = identity;
         }
     }
-    x += first * VF32_LANES * size, y += first * VF32_LANES * size;
-    for (; count >= REDUCE_PARTIALS; count -= REDUCE_PARTIALS, x += REDUCE_PARTIALS * size, y += REDUCE_PARTIALS * size)
+    x += first * LANES * ELEMENT_SIZE, y += first * LANES * ELEMENT_SIZE;
+    for (; count >= REDUCE_PARTIALS;
+         count -= REDUCE_PARTIALS, x += REDUCE_PARTIALS * ELEMENT_SIZE, y += REDUCE_PARTIALS * ELEMENT_SIZE)
 #pragma GCC unroll 12
         for (int r = 0; r < REDUCE_PERIODS * width; r++) {
-            int at = (r / width * REDUCE_PERIOD + r % width) * VF32_LANES * size;
-            vi32 mapped[REDUCE_MAX_SETS];
-            map(x + at, y + at, VF32_LANES, state, mapped);
+            int at = (r / width * REDUCE_PERIOD + r % width) * LANES * ELEMENT_SIZE;
+            vbits mapped[REDUCE_MAX_SETS];
+            map(x + at, y + at, LANES, state, mapped);
             join(kept[r], mapped);
         }
 #pragma GCC unroll 12
@@ -73,45 +72,46 @@ INLINE void reduce_pass(const char *x, const char *y, int first, int width, int6
     }
 }
 
-/* Joins the first VF32_LANES of the block's last n elements to `partial`, or all n if they are fewer. Unused lanes join
+/* Joins the first LANES of the block's last n elements to `partial`, or all n if they are fewer. Unused lanes join
  * the identity, which changes nothing. */
-INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
-                        reduce_join *join, vi32 *partial) {
-    vi32 mapped[REDUCE_MAX_SETS];
-    PATH_IF(n >= VF32_LANES, "reduce: whole vector of a tail");
-    PATH_IF(VF32_LANES > 1 && n < VF32_LANES, "reduce: part of a vector of a tail");
-    if (n >= VF32_LANES) {
-        map(x, y, VF32_LANES, state, mapped);
+INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vbits identity, vbits state, reduce_map *map,
+                        reduce_join *join, vbits *partial) {
+    vbits mapped[REDUCE_MAX_SETS];
+    PATH_IF(n >= LANES, "reduce: whole vector of a tail");
+    PATH_IF(LANES > 1 && n < LANES, "reduce: part of a vector of a tail");
+    if (n >= LANES) {
+        map(x, y, LANES, state, mapped);
     } else {
         map(x, y, n, state, mapped);
         for (int s = 0; s < sets; s++) {
-            mapped[s] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), mapped[s], identity);
+            mapped[s] = b_select(b_lt(b_iota(), b_set(n)), mapped[s], identity);
         }
     }
     join(partial, mapped);
 }
 
-/* Reduces a block of `count` contiguous elements of `size` bytes. The result of each set is in lane 0. */
-INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
-                         reduce_map *map, reduce_join *join, vi32 *results) {
+/* Reduces a block of `count` contiguous elements. The result of each set is in lane 0. */
+INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbits identity, vbits state,
+                         reduce_map *map, reduce_join *join, vbits *results) {
     const char *x = from->x, *y = from->y;
-    vi32 partial[REDUCE_REGISTERS][REDUCE_MAX_SETS];
+    vbits partial[REDUCE_REGISTERS][REDUCE_MAX_SETS];
     int room = REDUCE_PASS_REGISTERS / (REDUCE_PERIODS * sets), width = room < REDUCE_PERIOD ? room : REDUCE_PERIOD,
         first = 0;
     PATH_IF(count >= REDUCE_PARTIALS, "reduce: fills all partials");
     for (; first + width <= REDUCE_PERIOD; first += width) {
-        reduce_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
+        reduce_pass(x, y, first, width, count, sets, identity, state, map, join, partial);
     }
     if (REDUCE_PERIOD % width) {
-        reduce_pass(x, y, first, REDUCE_PERIOD % width, count, size, sets, identity, state, map, join, partial);
+        reduce_pass(x, y, first, REDUCE_PERIOD % width, count, sets, identity, state, map, join, partial);
     }
-    int tail = (int)(count % REDUCE_PARTIALS), registers = (tail + VF32_LANES - 1) / VF32_LANES;
-    x += (count - tail) * size, y += (count - tail) * size;
+    int tail = (int)(count % REDUCE_PARTIALS), registers = (tail + LANES - 1) / LANES;
+    x += (count - tail) * ELEMENT_SIZE, y += (count - tail) * ELEMENT_SIZE;
 #pragma GCC unroll REDUCE_FITS_REGISTERS ? 8 : 1
     for (int r = 0; r < (REDUCE_FITS_REGISTERS ? REDUCE_REGISTERS : registers); r++) {
-        int at = r * VF32_LANES;
+        int at = r * LANES;
         if (r < registers) {
-            reduce_tail(x + at * size, y + at * size, tail - at, sets, identity, state, map, join, partial[r]);
+            reduce_tail(x + at * ELEMENT_SIZE, y + at * ELEMENT_SIZE, tail - at, sets, identity, state, map, join,
+                        partial[r]);
         }
     }
 #pragma GCC unroll 6
@@ -121,10 +121,10 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
             join(partial[r], partial[r + n]);
         }
 #pragma GCC unroll 4
-    for (int n = VF32_LANES / 2; n; n /= 2) {
-        vi32 values[REDUCE_MAX_SETS];
+    for (int n = LANES / 2; n; n /= 2) {
+        vbits values[REDUCE_MAX_SETS];
         for (int s = 0; s < sets; s++) {
-            values[s] = vi32_slide_down(partial[0][s], n);
+            values[s] = b_slide_down(partial[0][s], n);
         }
         join(partial[0], values);
     }
@@ -138,10 +138,10 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
  * up to a power of two, since joining an empty partial changes nothing. Computes the partials in bit-reversed order (0,
  * 32, 16, 48 ...), so that those which halving joins follow each other. `level` is a stack with one value per level of
  * the tree, each of which waits for the value to join it with. */
-INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
-                         vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
+INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, vbits identity,
+                         const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
     const char *x = from->x + at, *y = from->y + at;
-    vi32 level[7][4];
+    vbits level[7][4];
     int bits = 0;
     while (bits < 6 && (1 << bits) < count) {
         bits++;
@@ -151,7 +151,7 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
         for (int b = 0; b < bits; b++) {
             p |= (step >> b & 1) << (bits - 1 - b);
         }
-        vi32 partial[4];
+        vbits partial[4];
 #pragma GCC unroll 16
         for (int r = 0; r < registers; r++) {
             partial[r] = identity;
@@ -159,9 +159,10 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
         for (int64_t i = p; i < count; i += REDUCE_PARTIALS)
 #pragma GCC unroll 16
             for (int r = 0; r < registers; r++) {
-                vi32 mapped;
-                map(x + i * from->x_stride + r * VF32_LANES * size, y + i * from->y_stride + r * VF32_LANES * size,
-                    r + 1 < registers ? VF32_LANES : n, state[r], &mapped);
+                vbits mapped;
+                map(x + i * from->x_stride + r * LANES * ELEMENT_SIZE,
+                    y + i * from->y_stride + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
+                    &mapped);
                 join(partial + r, &mapped);
             }
         int depth = 0;
@@ -181,52 +182,28 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
 }
 
 /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent columns: element i of column c is at
- * x + i * x_stride + c * size. `state` (NULL: zeros) and `results` have one value per column. */
-INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, int size, vi32 identity,
-                           const int32_t *state, reduce_map *map, reduce_join *join, int32_t *results) {
-    enum { REGISTERS = REDUCE_MAX_COLUMNS / VF32_LANES < 4 ? REDUCE_MAX_COLUMNS / VF32_LANES : 4 };
+ * x + i * x_stride + c * ELEMENT_SIZE. `state` (NULL: zeros) and `results` have one value per column. */
+INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, vbits identity,
+                           const element_bits *state, reduce_map *map, reduce_join *join, element_bits *results) {
+    enum { REGISTERS = REDUCE_MAX_COLUMNS / LANES < 4 ? REDUCE_MAX_COLUMNS / LANES : 4 };
     int64_t c = 0;
-    for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
+    for (; c + REGISTERS * LANES <= columns; c += REGISTERS * LANES) {
         PATH("reduce columns: several vectors");
-        vi32 states[4], values[4];
+        vbits states[4], values[4];
         for (int r = 0; r < REGISTERS; r++) {
-            states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
+            states[r] = state ? b_load(state + c + r * LANES) : b_set(0);
         }
-        reduce_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, values);
+        reduce_strip(from, c * ELEMENT_SIZE, count, REGISTERS, LANES, identity, states, map, join, values);
         for (int r = 0; r < REGISTERS; r++) {
-            vi32_store(results + c + r * VF32_LANES, values[r]);
+            b_store(results + c + r * LANES, values[r]);
         }
     }
-    for (; c < columns; c += VF32_LANES) {
-        PATH_IF(columns - c >= VF32_LANES, "reduce columns: one vector");
-        PATH_IF(VF32_LANES > 1 && columns - c < VF32_LANES, "reduce columns: part of a vector");
-        int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
-        vi32 states = state ? vi32_load_partial(state + c, n, identity) : vi32_set(0), values;
-        reduce_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &values);
-        vi32_store_partial(results + c, values, n);
+    for (; c < columns; c += LANES) {
+        PATH_IF(columns - c >= LANES, "reduce columns: one vector");
+        PATH_IF(LANES > 1 && columns - c < LANES, "reduce columns: part of a vector");
+        int n = columns - c < LANES ? (int)(columns - c) : LANES;
+        vbits states = state ? b_load_partial(state + c, n, identity) : b_set(0), values;
+        reduce_strip(from, c * ELEMENT_SIZE, count, 1, n, identity, &states, map, join, &values);
+        b_store_partial(results + c, values, n);
     }
-}
-
-/* Types of elements, vectors and partials, by dtype, and loads that convert elements to lanes. */
-typedef float item_float32;
-typedef int32_t item_int32;
-typedef uint8_t item_bool;
-typedef vf32 lane_float32;
-typedef vi32 lane_int32;
-typedef vm32 lane_bool;
-typedef float scalar_float32; /* one partial */
-typedef int32_t scalar_int32;
-typedef int32_t scalar_bool; /* 0 or -1 */
-
-INLINE vf32 lane_load_float32(const char *p, int n) {
-    const float *x = (const float *)p;
-    return n == VF32_LANES ? vf32_load(x) : vf32_load_partial(x, n, vf32_set(0));
-}
-INLINE vi32 lane_load_int32(const char *p, int n) {
-    const int32_t *x = (const int32_t *)p;
-    return n == VF32_LANES ? vi32_load(x) : vi32_load_partial(x, n, vi32_set(0));
-}
-INLINE vm32 lane_load_bool(const char *p, int n) {
-    const uint8_t *x = (const uint8_t *)p;
-    return n == VF32_LANES ? vm32_load_bool(x) : vm32_load_partial_bool(x, n, vm32_set(0));
 }

@@ -1,383 +1,22 @@
-/* Reductions: the elements along the last `inner` dimensions of a layout become one value.
- *
- * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. reduce_block.h reduces a block, and a
- * tree whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
- * instruction set, for every number of threads and every memory layout.
- *
- * core/ops/<op>.h invokes REDUCTION once per dtype, which defines the kernel lw_<op>_<dtype>. The generated kernels.c
- * includes that header and lists the kernel in the table. */
+/* Reductions of blocks to one partial result each (reduce_block.h). core/ops/<op>.h invokes REDUCTION, which defines
+ * the kernel lw_<op>_<dtype>. */
 #pragma once
 
 #include "layout/layout_iterator.h"
 #include "layout/strided.h"
+#include "reduce/reduce.h"
 #include "reduce/reduce_block.h"
 
-/* The result of reducing some of the elements that one output is computed from. */
-typedef union reduced {
-    int32_t bits; /* a partial of reduce_block.h */
-    struct {
-        int32_t key, index;
-    } choice; /* used by index_reduction.h */
-    struct {
-        double mean, squares;
-    } moments;  /* used by moments.h */
-    double sum; /* used by norm_l2.h and sum_compensated.h */
-} reduced;
-
-static inline float reduced_float32(const reduced *r) {
-    float value;
+/* A partial as a number. */
+static inline element reduced_element(const reduced *r) {
+    element value;
     __builtin_memcpy(&value, &r->bits, sizeof value);
     return value;
 }
 
-/* The functions of a reduction, for one dtype. */
-typedef struct reducer {
-    int32_t inputs; /* 1, or 2 if each value comes from a pair of elements */
-    int32_t size;   /* bytes per element */
-    /* Reduces one block of contiguous elements. `start` is the index of the block's first element among all
-     * elements that are reduced to the same output. */
-    void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
-    /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent outputs. */
-    void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
-    /* Joins the result of some elements with that of the elements after them. */
-    void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
-    /* Computes an output from its total. */
-    void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
-} reducer;
-
-typedef struct reduction {
-    const reducer *reducer;
-    const lw_layout *layout;
-    const void *const *inputs;
-    char *out;
-    const lw_scalar *parameters;
-    int32_t kept;     /* number of dimensions that are not reduced */
-    int64_t count;    /* reduced elements per output */
-    int64_t chunk;    /* blocks per chunk, a part that a task can reduce on its own; a power of two */
-    int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
-    int64_t line;     /* outputs along the last kept dimension */
-    int64_t width;    /* outputs per group, which are reduced together */
-    int64_t groups;   /* number of groups */
-    int transposed;   /* whether a group's elements are copied, so that its outputs are adjacent columns */
-    int whole;        /* whether groups are single outputs with contiguous elements */
-    int64_t per_task; /* groups per task */
-    reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
-} reduction;
-
-enum {
-    REDUCTION_CHUNK = (1 << 16) / REDUCE_BLOCK, /* the most blocks per chunk; a power of two */
-    REDUCTION_FEW_GROUPS = 4, /* per thread; from this number on, tasks of whole groups keep all threads busy */
-    REDUCTION_SHORT = 16      /* transposing a group saves time if at most this many elements per output are reduced */
-};
-
-/* The addresses of a group's elements and outputs. */
-typedef struct reduction_group {
-    int64_t number, width;
-    const char *in[2];
-    char *out;
-} reduction_group;
-
-typedef struct reduction_iterator {
-    layout_iterator lines;
-    int64_t column, number;
-} reduction_iterator;
-
-static void reduction_start(reduction_iterator *it, const reduction *r, int64_t number) {
-    int64_t per_line = divide_up(r->line, r->width);
-    iterator_start(&it->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, r->reducer->inputs + 1, number / per_line);
-    it->column = number % per_line * r->width;
-    it->number = number;
-}
-
-/* Returns an operand's stride in the last kept dimension, along which outputs are adjacent; 0 if none is kept. */
-static int64_t reduction_step(const reduction *r, int32_t operand) {
-    return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
-}
-
-static reduction_group reduction_next(reduction_iterator *it, const reduction *r) {
-    int32_t inputs = r->reducer->inputs;
-    reduction_group g = {.number = it->number, .width = min_int64(r->width, r->line - it->column)};
-    for (int32_t o = 0; o < inputs; o++) {
-        g.in[o] = (const char *)r->inputs[o] + it->lines.offset[o] + it->column * reduction_step(r, o);
-    }
-    g.out = r->out + it->lines.offset[inputs] + it->column * reduction_step(r, inputs);
-    it->number++;
-    it->column += r->width;
-    if (it->column >= r->line) {
-        it->column = 0;
-        iterator_next(&it->lines);
-    }
-    return g;
-}
-
-/* Returns `count` of the elements that one output is computed from, beginning with element `start`: in place, or copied
- * to `packed` if they are not contiguous. */
-static const char *reduction_gather(const reduction *r, const reduction_group *g, int32_t input, int64_t start,
-                                    int64_t count, char *packed) {
-    const lw_layout *layout = r->layout;
-    const char *x = g->in[input];
-    int32_t size = r->reducer->size, last = layout->ndim - 1;
-    if (r->kept == layout->ndim || count == 0) {
-        PATH("reduction: at most one element");
-        return x; /* at most one element */
-    }
-    int64_t stride = layout->strides[input][last], run = layout->shape[last];
-    if (r->kept == last && stride == size) {
-        PATH("reduction: one of two inputs in place");
-        return x + start * stride;
-    }
-    layout_iterator it;
-    iterator_start(&it, layout, r->kept, last, input + 1, start / run);
-    int64_t at = start % run;
-    if (stride == size && at + count <= run) {
-        PATH("reduction: within a row");
-        return x + it.offset[input] + at * stride;
-    }
-    PATH("reduction: packed");
-    PATH_IF(at > 0, "reduction: packed from within a row");
-    for (int64_t done = 0; done < count; at = 0, iterator_next(&it)) {
-        int64_t n = min_int64(count - done, run - at);
-        copy_strided(packed + done * size, size, x + it.offset[input] + at * stride, stride, n, size);
-        done += n;
-    }
-    return packed;
-}
-
-/* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. */
-static void reduction_transpose(const reduction *r, const reduction_group *g, reduced *results) {
-    int32_t size = r->reducer->size, inputs = r->reducer->inputs;
-    char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * 4];
-    layout_iterator it;
-    iterator_start(&it, r->layout, r->kept, r->layout->ndim, inputs, 0);
-    for (int64_t i = 0; i < r->count; i++, iterator_next(&it)) {
-        for (int32_t o = 0; o < inputs; o++) {
-            copy_strided(packed[o] + i * REDUCE_MAX_COLUMNS * size, size, g->in[o] + it.offset[o], reduction_step(r, o),
-                         g->width, size);
-        }
-    }
-    reduce_source from = {packed[0], packed[inputs - 1], REDUCE_MAX_COLUMNS * size, REDUCE_MAX_COLUMNS * size};
-    r->reducer->columns(&from, 0, r->count, g->width, results);
-}
-
-/* Reduces a block of one output whose elements are not all contiguous. Not inlined, because its buffers are large. */
-static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
-                                                       int64_t count, reduced *result) {
-    char packed[2][REDUCE_BLOCK * 4];
-    int32_t last = r->reducer->inputs - 1;
-    reduce_source from = {.x = reduction_gather(r, g, 0, start, count, packed[0])};
-    from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
-    r->reducer->block(&from, start, count, result);
-}
-
-/* Reduces one block of each output of a group. The elements that one output is computed from form a column. The columns
- * of the outputs are adjacent, in the inputs themselves or in a transposed copy. */
-static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
-    PATH_EITHER(r->transposed, "reduction: transposed group", "reduction: adjacent columns");
-    PATH_IF(block > 0, "reduction: another block of columns");
-    if (r->transposed) {
-        reduction_transpose(r, g, results);
-        return;
-    }
-    int64_t start = block * REDUCE_BLOCK, count = min_int64(r->count - start, REDUCE_BLOCK);
-    int32_t last = r->reducer->inputs - 1; /* operand that is read as y; with one input, x again */
-    reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
-    from.x = g->in[0] + start * from.x_stride;
-    from.y = g->in[last] + start * from.y_stride;
-    r->reducer->columns(&from, start, count, g->width, results);
-}
-
-/* Returns the number of elements in chunks first .. first + chunks - 1. */
-static int64_t reduction_count(const reduction *r, int64_t first, int64_t chunks) {
-    int64_t size = REDUCE_BLOCK * r->chunk;
-    return min_int64((first + chunks) * size, r->count) - first * size;
-}
-
-/* Reduces the blocks of one chunk, then joins their results level by level. Uses loops, because their branches are
- * predictable, unlike those of a recursion. */
-static void reduction_chunk(const reduction *r, const reduction_group *g, int64_t chunk, reduced *results) {
-    if (r->width > 1) {
-        reduction_columns(r, g, chunk, results);
-        return;
-    }
-    const reducer *reducer = r->reducer;
-    reduced part[REDUCTION_CHUNK];
-    int64_t start = chunk * r->chunk * REDUCE_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
-    int64_t step = REDUCE_BLOCK * reducer->size, at = chunk * r->chunk * step;
-    reduce_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
-    for (int64_t done = 0; done < count || blocks == 0; done += REDUCE_BLOCK, from.x += step, from.y += step) {
-        int64_t n = min_int64(count - done, REDUCE_BLOCK);
-        if (r->whole) {
-            reducer->block(&from, start + done, n, part + blocks++);
-        } else {
-            reduction_packed(r, g, start + done, n, part + blocks++);
-        }
-    }
-    PATH_EITHER(blocks == 1, "reduction: chunk of one block", "reduction: chunk of several blocks");
-    PATH_IF(blocks > 1 && (blocks & (blocks - 1)), "reduction: blocks not a power of two");
-    for (int64_t n = 1; n < blocks; n *= 2) {
-        for (int64_t b = 0; b + n < blocks; b += 2 * n) {
-            reducer->join(part + b, n * REDUCE_BLOCK, part + b + n,
-                          min_int64(n * REDUCE_BLOCK, count - (b + n) * REDUCE_BLOCK));
-        }
-    }
-    *results = part[0];
-}
-
-/* Reduces chunks by a tree: the number of chunks in the left subtree is the largest power of two below `chunks`; all
- * further chunks are in the right subtree. */
-static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
-                           reduced *results) {
-    if (chunks == 1) {
-        PATH_IF(r->ready, "reduction: chunks of separate tasks");
-        if (!r->ready) {
-            reduction_chunk(r, g, first, results);
-            return;
-        }
-        const reduced *ready = r->ready + (g->number * r->chunks + first) * r->width;
-        for (int64_t c = 0; c < g->width; c++) {
-            results[c] = ready[c];
-        }
-        return;
-    }
-    PATH("reduction: several chunks");
-    PATH_IF(chunks == 3, "reduction: chunks not a power of two");
-    int64_t left = 1;
-    while (left * 2 < chunks) {
-        left *= 2;
-    }
-    reduced right[REDUCE_MAX_COLUMNS];
-    reduction_tree(r, g, first, left, results);
-    reduction_tree(r, g, first + left, chunks - left, right);
-    int64_t left_count = reduction_count(r, first, left), right_count = reduction_count(r, first + left, chunks - left);
-    for (int64_t c = 0; c < g->width; c++) {
-        r->reducer->join(results + c, left_count, right + c, right_count);
-    }
-}
-
-/* Computes outputs first .. end - 1, each from one contiguous block. */
-static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
-    const reducer *reducer = r->reducer;
-    int32_t inputs = reducer->inputs, last = inputs - 1;
-    layout_iterator it;
-    iterator_start(&it, r->layout, 0, r->kept ? r->kept - 1 : 0, inputs + 1, first / r->line);
-    for (int64_t column = first % r->line; first < end; column = 0, iterator_next(&it)) {
-        int64_t stop = min_int64(end, first + r->line - column);
-        reduce_source from = {.x = (const char *)r->inputs[0] + it.offset[0] + column * reduction_step(r, 0),
-                              .y = (const char *)r->inputs[last] + it.offset[last] + column * reduction_step(r, last)};
-        char *out = r->out + it.offset[inputs] + column * reduction_step(r, inputs);
-        for (; first < stop; first++) {
-            reduced total;
-            reducer->block(&from, 0, r->count, &total);
-            reducer->finish(&total, r->count, r->parameters, out);
-            from.x += reduction_step(r, 0);
-            from.y += reduction_step(r, last);
-            out += reduction_step(r, inputs);
-        }
-    }
-}
-
-/* Task: reduces whole groups. */
-static lw_status reduction_groups(lw_context *context, int64_t task, const void *argument) {
-    const reduction *r = argument;
-    int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
-    int64_t out_stride = reduction_step(r, r->reducer->inputs);
-    if (r->whole && r->count <= REDUCE_BLOCK) {
-        PATH("reduction: lines");
-        PATH_IF(first % r->line, "reduction: a task begins within a line");
-        reduction_lines(r, first, end);
-        return LW_OK;
-    }
-    reduction_iterator it;
-    reduction_start(&it, r, first);
-    for (int64_t i = first; i < end; i++) {
-        reduction_group g = reduction_next(&it, r);
-        reduced results[REDUCE_MAX_COLUMNS];
-        reduction_tree(r, &g, 0, r->chunks, results);
-        for (int64_t c = 0; c < g.width; c++) {
-            r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
-        }
-    }
-    return LW_OK;
-}
-
-/* Task: reduces one chunk of one group into `ready`. */
-static lw_status reduction_chunks(lw_context *context, int64_t task, const void *argument) {
-    const reduction *r = argument;
-    reduction_iterator it;
-    reduction_start(&it, r, task / r->chunks);
-    reduction_group g = reduction_next(&it, r);
-    reduction_chunk(r, &g, task % r->chunks, r->ready + task * r->width);
-    return LW_OK;
-}
-
-/* Returns whether the elements of every output are contiguous. */
-static inline int reduction_is_whole(const lw_layout *layout, const reducer *reducer) {
-    int32_t last = layout->ndim - 1;
-    return layout->inner == 1 && layout->strides[0][last] == reducer->size &&
-           layout->strides[reducer->inputs - 1][last] == reducer->size;
-}
-
-static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const lw_layout *layout,
-                                                      const void *const *inputs, void *const *outputs,
-                                                      const lw_scalar *parameters, const reducer *reducer) {
-    reduction r = {.reducer = reducer, .layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
-    r.kept = layout->ndim - layout->inner;
-    r.count = layout_count(layout, r.kept, layout->ndim);
-    int64_t total = layout_count(layout, 0, r.kept);
-    if (total == 0) {
-        return LW_OK;
-    }
-    r.line = r.kept ? layout->shape[r.kept - 1] : 1;
-    int adjacent = r.kept && layout->inner == 1 && r.line >= 4;
-    for (int32_t o = 0; o < reducer->inputs; o++) {
-        adjacent &= reduction_step(&r, o) == reducer->size;
-    }
-    r.transposed = !adjacent && r.line >= 4 && r.count <= REDUCTION_SHORT;
-    r.width = adjacent || r.transposed ? REDUCE_MAX_COLUMNS : 1;
-    r.groups = total / r.line * divide_up(r.line, r.width);
-    r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
-    r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
-    while (r.chunk > 1 && r.groups * divide_up(r.count, REDUCE_BLOCK * r.chunk) < context->tasks) {
-        r.chunk /= 2; /* the result stays the same, because chunks are subtrees of one tree */
-    }
-    r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
-
-    /* If there are few groups of several chunks each, tasks reduce the chunks; then the tree joins their results. */
-    r.per_task = r.groups;
-    if (r.chunks > 1 && r.groups < REDUCTION_FEW_GROUPS * context->threads && context->tasks > 1) {
-        r.ready = allocate_scratch(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
-        if (r.ready) {
-            lw_status status = run_tasks(context, r.groups * r.chunks, reduction_chunks, &r);
-            if (status == LW_OK) {
-                status = reduction_groups(context, 0, &r);
-            }
-            release_scratch(context, r.ready);
-            return status;
-        }
-    }
-    r.per_task = items_per_task(context, r.groups, 1);
-    return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
-}
-
-/* Reduces a layout. A small contiguous one is a single block, and needs neither groups nor tasks. */
-static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
-                        void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
-    const lw_layout *layout = layout_argument;
-    if (layout->ndim != 1 || layout->shape[0] > REDUCE_BLOCK || !reduction_is_whole(layout, reducer)) {
-        return reduce_any(context, layout, inputs, outputs, parameters, reducer);
-    }
-    PATH("reduction: one contiguous block");
-    int64_t count = layout->shape[0];
-    reduce_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
-    reduced total;
-    reducer->block(&from, 0, count, &total);
-    reducer->finish(&total, count, parameters, outputs[0]);
-    return LW_OK;
-}
-
-/* Writes the elements of a float32 block, times `factor`, to `scaled`. Returns a source that reads `scaled`. */
-static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
-    copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
+/* Writes a block's elements, times `factor`, to `scaled`. Returns a source that reads `scaled`. */
+static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, element factor, element *scaled) {
+    copy_strided((char *)scaled, sizeof(element), x, stride, count, sizeof(element));
     for (int64_t i = 0; i < count; i++) {
         scaled[i] *= factor;
     }
@@ -389,67 +28,66 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     left->sum += right->sum;
 }
 
-/* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer_<dtype>. */
-#define REDUCTION_KERNEL(op, dtype) \
-    KERNEL(op##_##dtype) { return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype); }
+/* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer. */
+#define REDUCTION_KERNEL(op) \
+    ELEMENT_KERNEL(op) { return reduce(context, layout, inputs, outputs, parameters, &op##_reducer); }
 
-/* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
- * <op>_join_partials_<in>. `mapped` is an expression in x and y, vectors of elements of type `in`, and gives the
- * values to reduce. `joined` is an expression in a and b, vectors of partials of type `out`, and combines them. */
-#define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
-    INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
-        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
-        (void)y;                                                                                 \
-        *result = (vi32)(mapped);                                                                \
-    }                                                                                            \
-    INLINE void op##_join_##in(vi32 *left, const vi32 *right) {                                  \
-        lane_##out a = (lane_##out)left[0], b = (lane_##out)right[0];                            \
-        left[0] = (vi32)(joined);                                                                \
-    }                                                                                            \
-    static void op##_join_partials_##in(reduced *left, int64_t left_count, const reduced *right, \
-                                        int64_t right_count) {                                   \
-        vi32 a = vi32_set(left->bits), b = vi32_set(right->bits);                                \
-        op##_join_##in(&a, &b);                                                                  \
-        left->bits = vi32_first(a);                                                              \
+/* Defines the steps of a block reduction of one or two inputs: <op>_map, <op>_join and <op>_join_partials. `mapped` is
+ * an expression in x and y, of type vec, and gives the values to reduce. `joined` is an expression in a and b, of type
+ * `partial`, which is vec or vmask, and combines them. */
+#define BLOCK_REDUCTION_STEPS(op, partial, mapped, joined)                                                         \
+    INLINE void op##_map(const char *p, const char *q, int n, vbits state, vbits *result) {                        \
+        vec x = reduce_load(p, n), y = reduce_load(q, n);                                                          \
+        (void)y;                                                                                                   \
+        *result = (vbits)(mapped);                                                                                 \
+    }                                                                                                              \
+    INLINE void op##_join(vbits *left, const vbits *right) {                                                       \
+        partial a = (partial)left[0], b = (partial)right[0];                                                       \
+        left[0] = (vbits)(joined);                                                                                 \
+    }                                                                                                              \
+    static void op##_join_partials(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) { \
+        vbits a = b_set((element_bits)left->bits), b = b_set((element_bits)right->bits);                           \
+        op##_join(&a, &b);                                                                                         \
+        left->bits = b_first(a);                                                                                   \
     }
 
-/* Defines the functions of BLOCK_REDUCTION_STEPS, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block.
- * `identity` is a vector of type `out`. */
-#define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
-    BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
-    INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \
-        vi32 total;                                                                                                   \
-        reduce_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
-                     &total);                                                                                         \
-        return ((lane_##out)total)[0];                                                                                \
-    }                                                                                                                 \
-    static void op##_block_##in(const reduce_source *from, int64_t start, int64_t count, reduced *result) {           \
-        scalar_##out total = op##_reduce_##in(from, count);                                                           \
-        __builtin_memcpy(&result->bits, &total, sizeof total);                                                        \
+/* Defines the functions of BLOCK_REDUCTION_STEPS, and <op>_reduce and <op>_block, which reduce a block. `identity` is
+ * of type `partial`. */
+#define BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                         \
+    BLOCK_REDUCTION_STEPS(op, partial, mapped, joined)                                                 \
+    INLINE element_bits op##_reduce(const reduce_source *from, int64_t count) {                        \
+        vbits total;                                                                                   \
+        reduce_block(from, count, 1, (vbits)(identity), b_set(0), op##_map, op##_join, &total);        \
+        return b_first(total);                                                                         \
+    }                                                                                                  \
+    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
+        result->bits = op##_reduce(from, count);                                                       \
     }
 
-/* Defines a block reduction, its reducer and the kernel lw_<op>_<in>. `finished` is a scalar expression of the partial
- * `total` and of `count`, the number of elements. */
-#define REDUCTION(op, in, out, identity, mapped, joined, finished) \
-    REDUCTION_OF(1, op, in, out, identity, mapped, joined, finished)
-#define REDUCTION_OF(input_count, op, in, out, identity, mapped, joined, finished) \
-    BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                         \
-    REDUCTION_BY(input_count, op, in, out, identity, finished)
+/* Defines a block reduction, its reducer and the kernel lw_<op>_<dtype>. The kernel has one or two inputs. `finished`
+ * is an expression of `total`, one partial, and of `count`, the number of elements, and becomes a `result`. */
+#define REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished) \
+    BLOCK_REDUCTION(op, partial, identity, mapped, joined)                              \
+    REDUCTION_BY(op, input_count, partial, result, identity, finished)
+
 /* Defines the reducer and the kernel of a block reduction that is already defined. */
-#define REDUCTION_BY(input_count, op, in, out, identity, finished)                                                     \
-    static void op##_columns_##in(const reduce_source *from, int64_t start, int64_t count, int64_t columns,            \
-                                  reduced *results) {                                                                  \
-        int32_t bits[REDUCE_MAX_COLUMNS];                                                                              \
-        reduce_columns(from, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in, op##_join_##in, \
-                       bits);                                                                                          \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                               \
-    }                                                                                                                  \
-    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {        \
-        scalar_##out total;                                                                                            \
-        __builtin_memcpy(&total, &result->bits, sizeof total);                                                         \
-        item_##out value = (item_##out)(finished);                                                                     \
-        __builtin_memcpy(to, &value, sizeof value);                                                                    \
-    }                                                                                                                  \
-    static const reducer op##_reducer_##in = {input_count,       sizeof(item_##in),       op##_block_##in,             \
-                                              op##_columns_##in, op##_join_partials_##in, op##_finish_##in};           \
-    REDUCTION_KERNEL(op, in)
+#define REDUCTION_BY(op, input_count, partial, result, identity, finished)                             \
+    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
+                             reduced *results) {                                                       \
+        element_bits bits[REDUCE_MAX_COLUMNS];                                                         \
+        reduce_columns(from, count, columns, (vbits)(identity), NULL, op##_map, op##_join, bits);      \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                               \
+    }                                                                                                  \
+    REDUCTION_FINISHED(op, op, input_count, partial, result, finished)
+
+/* Defines a reducer with the blocks of another operation, and the kernel lw_<op>_<dtype>. */
+#define REDUCTION_FINISHED(op, blocks, input_count, partial, result, finished)                           \
+    static void op##_finish(const reduced *bits, int64_t count, const lw_scalar *parameters, char *to) { \
+        __typeof__(((partial){0})[0]) total;                                                             \
+        __builtin_memcpy(&total, &bits->bits, sizeof total);                                             \
+        result value = (result)(finished);                                                               \
+        __builtin_memcpy(to, &value, sizeof value);                                                      \
+    }                                                                                                    \
+    static const reducer op##_reducer = {input_count,      sizeof(element),        blocks##_block,       \
+                                         blocks##_columns, blocks##_join_partials, op##_finish};         \
+    REDUCTION_KERNEL(op)

@@ -22,8 +22,8 @@ typedef struct row_reduce_call {
 typedef struct row_map_call {
     const row *r;
     const row_operand *operands;
-    const float *absent;
-    const vf32 *numbers;
+    const element *absent;
+    const vec *numbers;
     double *sums;     /* one for each chunk, or NULL */
     double *sum;      /* what the only task returns if `sums` is NULL */
     int64_t per_task; /* chunks */
@@ -38,7 +38,7 @@ static void row_run_tasks(const row *r, int64_t count, lw_task *row_task, const 
 
 static lw_status row_reduce_task(lw_context *context, int64_t task, const void *argument) {
     const row_reduce_call *c = argument;
-    char packed[REDUCE_BLOCK * ROW_ITEM];
+    char packed[REDUCE_BLOCK * ELEMENT_SIZE];
     int64_t first = task * c->per_task, blocks = min_int64(c->per_task, c->blocks - first);
     c->results[task] = row_reduce_blocks(c->r, c->x, first, blocks, c->f, packed, NULL, 0);
     return LW_OK;

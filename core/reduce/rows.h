@@ -1,12 +1,11 @@
 /* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
- * core/ops/<op>.h defines a function of one row, and with the macro ROWS the kernel lw_<op>_<dtype>, which calls the
- * function for each row; kernels.c includes that header and lists the kernel in the table. Most of these functions call
- * row_reduce, which reduces the row like a reduction does, then a function that ROW_MAP defines, which computes the
- * output from the row and that result. Rows are read and written in chunks; row_read and row_write copy rows that are
- * not contiguous. If there are fewer rows than threads, tasks divide each long row (row_division.h). Elements have 4
- * bytes. The output may alias the first input, because no element of that input is read after it is overwritten. The
- * output may not alias other inputs. */
+ * core/ops/<op>.h defines <op>_row, a function of one row, and with the macro ROWS the kernel lw_<op>_<dtype>, which
+ * calls the function for each row. Most of these functions call row_reduce, which reduces the row like a reduction
+ * does, then a function that ROW_MAP defines, which computes the output from the row and that result. Rows are read and
+ * written in chunks; row_read and row_write copy rows that are not contiguous. If there are fewer rows than threads,
+ * tasks divide each long row (row_division.h). The output may alias the first input, because no element of that input
+ * is read after it is overwritten. The output may not alias other inputs. */
 #pragma once
 
 #include "reduce/reduction.h"
@@ -19,10 +18,9 @@ typedef struct row_operand {
 
 enum {
     ROW_INPUTS = 3,
-    ROW_ITEM = 4,         /* bytes per element */
-    ROW_LINE = 16,        /* elements per cache line */
-    ROW_CHUNK = 1024,     /* elements that are computed at a time */
-    ROW_MAX_CACHED = 4096 /* longer rows are not prefetched, because they may not fit in L1 or L2 */
+    ROW_LINE = 64 / ELEMENT_SIZE, /* elements per cache line */
+    ROW_CHUNK = 1024,             /* elements that are computed at a time */
+    ROW_MAX_CACHED = 4096         /* longer rows are not prefetched, because they may not fit in L1 or L2 */
 };
 
 typedef struct row {
@@ -38,34 +36,34 @@ typedef struct row {
 typedef void row_function(const row *r);
 
 RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
-    copy_strided(to, to_step, from, from_step, count, ROW_ITEM);
+    copy_strided(to, to_step, from, from_step, count, ELEMENT_SIZE);
 }
 
 /* Returns `count` elements of an operand, beginning with element `start`: in place, or copied to `packed`. */
 static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
-    if (operand.stride == ROW_ITEM) {
+    if (operand.stride == ELEMENT_SIZE) {
         PATH("rows: reads in place");
         return from;
     }
     PATH("rows: packs what it reads");
-    row_copy(packed, ROW_ITEM, from, operand.stride, count);
+    row_copy(packed, ELEMENT_SIZE, from, operand.stride, count);
     return packed;
 }
 
 /* Returns where to compute a chunk of the result: in place, or in `packed`, from where row_write copies it. */
 static inline void *row_result(const row *r, int64_t start, void *packed) {
-    return r->out_data && r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
+    return r->out_data && r->out.stride == ELEMENT_SIZE ? r->out_data + start * ELEMENT_SIZE : packed;
 }
 static inline void row_write(const row *r, int64_t start, int64_t count, const void *packed) {
-    if (!r->out_data || r->out.stride == ROW_ITEM) {
+    if (!r->out_data || r->out.stride == ELEMENT_SIZE) {
         return;
     }
     PATH("rows: packs the result");
-    row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ROW_ITEM, count);
+    row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ELEMENT_SIZE, count);
 }
 
-/* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduction.h.
+/* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduce.c.
  * Unless `done` is NULL, it has the results of every per_task blocks, a power of two, which are whole subtrees. */
 static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
                                  void *packed, const reduced *done, int64_t per_task) {
@@ -95,7 +93,7 @@ static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int
 #include "reduce/row_division.h"
 
 static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
-    char packed[REDUCE_BLOCK * ROW_ITEM];
+    char packed[REDUCE_BLOCK * ELEMENT_SIZE];
     reduced result;
     if (HAS_THREADS && r->division && row_reduce_by_tasks(r, x, f, &result)) {
         return result;
@@ -105,7 +103,7 @@ static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
 /* Reduces an operand. Inlined, because the function that ROW_MAP defines, which comes next, waits for this result: a
  * call and its register spills would be on the critical path. */
 INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
-    if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
+    if (r->length > REDUCE_BLOCK || x.stride != ELEMENT_SIZE) {
         return row_reduce_long(r, x, f);
     }
     PATH("rows: reduces one contiguous block");
@@ -114,35 +112,35 @@ INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     f->block(&from, 0, r->length, &result);
     return result;
 }
-INLINE float row_reduce_float32(const row *r, row_operand x, const reducer *f) {
+INLINE element row_reduce_element(const row *r, row_operand x, const reducer *f) {
     reduced result = row_reduce(r, x, f);
-    return reduced_float32(&result);
+    return reduced_element(&result);
 }
 
 /* Computes a vector of the result from x[o], a vector of operand o, and from `numbers`, which are constant along the
  * row. */
-typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
+typedef vec row_expression(const vec *x, const vec *numbers);
 
 enum {
     ROW_OPERANDS = ROW_INPUTS,
-    ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* vectors per iteration */
-    ROW_STEP = ROW_REGISTERS * VF32_LANES
+    ROW_REGISTERS = LANES > 4 ? 4 : 1, /* vectors per iteration */
+    ROW_STEP = ROW_REGISTERS * LANES
 };
 
 /* A chunk of an operand. For an absent operand, `moves` is 0: `at` stays at the start of a buffer of ROW_STEP elements,
  * which is filled with a constant. */
 typedef struct row_source {
-    const float *at;
+    const element *at;
     int moves;
 } row_source;
 
-INLINE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const vf32 *numbers,
-                      row_expression *expression) {
-    vf32 x[ROW_OPERANDS];
+INLINE vec row_lanes(const row_source *in, int operands, int beyond, int n, const vec *numbers,
+                     row_expression *expression) {
+    vec x[ROW_OPERANDS];
 #pragma GCC unroll 3
     for (int o = 0; o < operands; o++) {
-        const float *at = in[o].at + beyond;
-        x[o] = n == VF32_LANES ? vf32_load(at) : vf32_load_partial(at, n, vf32_set(0));
+        const element *at = in[o].at + beyond;
+        x[o] = n == LANES ? v_load(at) : v_load_partial(at, n, v_set(0));
     }
     return expression(x, numbers);
 }
@@ -156,58 +154,58 @@ INLINE void row_move(row_source *in, int operands, int count) {
 /* Computes a chunk of the result, and adds it to the partial sums unless `partial` is NULL. A step loads everything
  * before it stores, because neither compiler nor processor can always tell that loads and stores do not alias.
  * Prefetches the next row, except with three operands, whose loads already keep the load ports busy. */
-INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
-                      float *result, vf32 *partial, const float *prefetch) {
+INLINE void row_chunk(row_source *in, int operands, int64_t count, const vec *numbers, row_expression *expression,
+                      element *result, vec *partial, const element *prefetch) {
     PATH_IF(count >= ROW_STEP, "rows: whole steps");
-    PATH_IF(ROW_REGISTERS > 1 && count % ROW_STEP >= VF32_LANES, "rows: one vector");
-    PATH_IF(VF32_LANES > 1 && count % VF32_LANES, "rows: part of a vector");
+    PATH_IF(ROW_REGISTERS > 1 && count % ROW_STEP >= LANES, "rows: one vector");
+    PATH_IF(LANES > 1 && count % LANES, "rows: part of a vector");
     int64_t i = 0;
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
-        vf32 value[ROW_REGISTERS];
+        vec value[ROW_REGISTERS];
 #pragma GCC unroll 4
         for (int line = 0; line + ROW_LINE <= ROW_STEP && operands < ROW_OPERANDS; line += ROW_LINE) {
             __builtin_prefetch(prefetch + i + line);
         }
 #pragma GCC unroll 4
         for (int r = 0; r < ROW_REGISTERS; r++) {
-            value[r] = row_lanes(in, operands, r * VF32_LANES, VF32_LANES, numbers, expression);
+            value[r] = row_lanes(in, operands, r * LANES, LANES, numbers, expression);
         }
 #pragma GCC unroll 4
         for (int r = 0; r < ROW_REGISTERS; r++) {
-            vf32_store(result + i + r * VF32_LANES, value[r]);
+            v_store(result + i + r * LANES, value[r]);
         }
         if (!partial) {
             continue;
         }
 #pragma GCC unroll 4
         for (int r = 0; r < ROW_REGISTERS; r++) {
-            partial[i % REDUCE_PARTIALS / VF32_LANES + r] += value[r];
+            partial[i % REDUCE_PARTIALS / LANES + r] += value[r];
         }
     }
-    for (; i < count; i += VF32_LANES, row_move(in, operands, VF32_LANES)) {
-        int n = (int)min_int64(count - i, VF32_LANES);
-        vf32 value = row_lanes(in, operands, 0, n, numbers, expression);
-        vf32_store_partial(result + i, value, n);
-        vm32 within = vi32_lt(vi32_iota(), vi32_set(n));
+    for (; i < count; i += LANES, row_move(in, operands, LANES)) {
+        int n = (int)min_int64(count - i, LANES);
+        vec value = row_lanes(in, operands, 0, n, numbers, expression);
+        v_store_partial(result + i, value, n);
+        vmask within = b_lt(b_iota(), b_set(n));
         if (partial) {
-            partial[i % REDUCE_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
+            partial[i % REDUCE_PARTIALS / LANES] += v_select(within, value, v_set(0));
         }
     }
 }
 
 /* Does what ROW_MAP says for elements `first` to end - 1: whole chunks, or the end of the row. If `summed`, stores the
  * sum of each chunk at the chunk's index in `sums`, or returns the sum of all chunks if that is NULL. */
-INLINE double row_map_chunks(const row *r, const row_operand *operands, int count, const float *absent,
-                             const vf32 *numbers, row_expression *expression, int summed, int64_t first, int64_t end,
+INLINE double row_map_chunks(const row *r, const row_operand *operands, int count, const element *absent,
+                             const vec *numbers, row_expression *expression, int summed, int64_t first, int64_t end,
                              double *sums) {
-    float packed[ROW_OPERANDS][ROW_CHUNK];
+    element packed[ROW_OPERANDS][ROW_CHUNK];
     row_source in[ROW_OPERANDS];
     double sum = 0;
 #pragma GCC unroll 3
     for (int o = 0; o < count; o++) {
         in[o] = (row_source){packed[o], !absent || operands[o].data};
-        for (int i = 0; !in[o].moves && i < ROW_STEP; i += VF32_LANES) {
-            vf32_store(packed[o] + i, vf32_set(absent[o]));
+        for (int i = 0; !in[o].moves && i < ROW_STEP; i += LANES) {
+            v_store(packed[o] + i, v_set(absent[o]));
         }
     }
     for (int64_t start = first; start < end; start += ROW_CHUNK) {
@@ -220,13 +218,13 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
                 in[o].at = row_read(operands[o], start, n, packed[o]);
             }
         }
-        float *result = row_result(r, start, packed[0]);
-        vf32 partial[REDUCE_REGISTERS];
+        element *result = row_result(r, start, packed[0]);
+        vec partial[REDUCE_REGISTERS];
         for (int p = 0; p < REDUCE_REGISTERS && summed; p++) {
-            partial[p] = vf32_set(0);
+            partial[p] = v_set(0);
         }
         row_chunk(in, count, n, numbers, expression, result, summed ? partial : NULL,
-                  (const float *)r->prefetch + start);
+                  (const element *)r->prefetch + start);
         row_write(r, start, n, result);
         for (int half = REDUCE_REGISTERS / 2; half && summed; half /= 2) {
             for (int p = 0; p < half; p++) {
@@ -234,9 +232,9 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
             }
         }
         if (summed && sums) {
-            sums[start / ROW_CHUNK] = (double)vf32_reduce_add(partial[0]);
+            sums[start / ROW_CHUNK] = (double)v_reduce_add(partial[0]);
         } else if (summed) {
-            sum += (double)vf32_reduce_add(partial[0]);
+            sum += (double)v_reduce_add(partial[0]);
         }
     }
     return sum;
@@ -249,7 +247,7 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
  * for every vector. */
 #define ROW_MAP(name, count, constants, expression, summed)                                                     \
     typedef struct name##_numbers {                                                                             \
-        vf32 of[constants];                                                                                     \
+        vec of[constants];                                                                                      \
     } name##_numbers;                                                                                           \
     static lw_status name##_task(lw_context *context, int64_t task, const void *argument) {                     \
         const row_map_call *c = argument;                                                                       \
@@ -259,12 +257,12 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
         if (summed && !c->sums) *c->sum = sum;                                                                  \
         return LW_OK;                                                                                           \
     }                                                                                                           \
-    RARE double name##_divided(const row *r, const row_operand *operands, const float *absent,                  \
+    RARE double name##_divided(const row *r, const row_operand *operands, const element *absent,                \
                                name##_numbers numbers) {                                                        \
         row_map_call call = {.r = r, .operands = operands, .absent = absent, .numbers = numbers.of};            \
         return row_map_by_tasks(&call, summed, name##_task);                                                    \
     }                                                                                                           \
-    INLINE double name(const row *r, const row_operand *operands, const float *absent, const vf32 *numbers) {   \
+    INLINE double name(const row *r, const row_operand *operands, const element *absent, const vec *numbers) {  \
         if (HAS_THREADS && r->division) {                                                                       \
             name##_numbers copied;                                                                              \
             for (int i = 0; i < constants; i++) copied.of[i] = numbers[i];                                      \
@@ -300,7 +298,7 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
             step[o] = layout->strides[o][outer - 1];
         }
     }
-    int is_cached = r.length <= ROW_MAX_CACHED && r.in[0].stride == ROW_ITEM;
+    int is_cached = r.length <= ROW_MAX_CACHED && r.in[0].stride == ELEMENT_SIZE;
     PATH_IF(is_cached, "rows: prefetches the next row");
     PATH_IF(first % line, "rows: a task begins within a line");
     layout_iterator lines;
@@ -344,8 +342,6 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
 }
 
-/* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row_<dtype>. */
-#define ROWS(op, dtype, input_count)                                                                  \
-    KERNEL(op##_##dtype) {                                                                            \
-        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row_##dtype); \
-    }
+/* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row. */
+#define ROWS(op, input_count) \
+    ELEMENT_KERNEL(op) { return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row); }

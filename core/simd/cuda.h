@@ -55,7 +55,19 @@ INLINE bool vm32_not(bool a) { return !a; }
 INLINE int32_t vm32_to_vi32(bool m) { return m; }
 INLINE bool vm32_any(bool m) { return m; }
 INLINE bool vm32_all(bool m) { return m; }
+INLINE bool vm32_eq(bool a, bool b) { return a == b; }
+INLINE bool vm32_ne(bool a, bool b) { return a != b; }
+INLINE bool vm32_lt(bool a, bool b) { return a < b; }
+INLINE bool vm32_le(bool a, bool b) { return a <= b; }
+INLINE bool vm32_gt(bool a, bool b) { return a > b; }
+INLINE bool vm32_ge(bool a, bool b) { return a >= b; }
+INLINE bool vm32_minimum(bool a, bool b) { return a & b; }
+INLINE bool vm32_maximum(bool a, bool b) { return a | b; }
+INLINE bool vm64_and(bool a, bool b) { return a & b; }
 INLINE bool vm64_or(bool a, bool b) { return a | b; }
+INLINE bool vm64_xor(bool a, bool b) { return a ^ b; }
+INLINE bool vm64_not(bool a) { return !a; }
+INLINE int64_t vm64_to_vi64(bool m) { return m; }
 INLINE bool wm64_to_vm32(bool m) { return m; }
 
 INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }
@@ -75,13 +87,14 @@ INLINE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i];
 INLINE float vf32_lookup_16(const float *table, int32_t i) { return table[i & 15]; }
 INLINE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
 INLINE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
-INLINE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
-INLINE int32_t vi32_max(int32_t a, int32_t b) { return a > b ? a : b; }
+INLINE int32_t vi32_minimum(int32_t a, int32_t b) { return a < b ? a : b; }
+INLINE int32_t vi32_maximum(int32_t a, int32_t b) { return a > b ? a : b; }
 INLINE int32_t vi32_abs(int32_t x) { return x < 0 ? (int32_t)(0u - (uint32_t)x) : x; }
 
 INLINE float vf32_abs(float x) { return fabsf(x); }
 INLINE float vf32_copysign(float x, float s) { return copysignf(x, s); }
 INLINE bool vf32_isnan(float x) { return x != x; }
+INLINE double vf64_abs(double x) { return fabs(x); }
 INLINE bool vf64_isnan(double x) { return x != x; }
 INLINE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
 INLINE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
@@ -149,10 +162,10 @@ INLINE float wf64_to_vf32_odd(double x) {
 INLINE int32_t vi32_gather(const char *p, int64_t step, int32_t index) { return *(const int32_t *)(p + index * step); }
 INLINE float vf32_load_float16(const uint16_t *p) { return __half2float(__ushort_as_half(*p)); }
 INLINE void vf32_store_float16(uint16_t *p, float x) { *p = __half_as_ushort(__float2half_rn(x)); }
-INLINE bool vm32_load_bool(const uint8_t *p) { return *p != 0; }
-INLINE void vm32_store_bool(uint8_t *p, bool m) { *p = m; }
-INLINE bool vm64_load_bool(const uint8_t *p) { return *p != 0; }
-INLINE void vm64_store_bool(uint8_t *p, bool m) { *p = m; }
+INLINE bool vm32_load(const uint8_t *p) { return *p != 0; }
+INLINE void vm32_store(uint8_t *p, bool m) { *p = m; }
+INLINE bool vm64_load(const uint8_t *p) { return *p != 0; }
+INLINE void vm64_store(uint8_t *p, bool m) { *p = m; }
 INLINE int32_t vi32_load_bits8(const uint8_t *p) { return *p; }
 INLINE void vi32_store_bits8(uint8_t *p, int32_t x) { *p = (uint8_t)x; }
 INLINE int32_t vi32_load_bits16(const uint16_t *p) { return *p; }

@@ -42,11 +42,27 @@ INLINE vm32 vm32_xor(vm32 a, vm32 b) { return a ^ b; }
 INLINE vm32 vm32_not(vm32 a) { return ~a; }
 INLINE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
 
+/* true is greater than false */
+INLINE vm32 vm32_eq(vm32 a, vm32 b) { return ~(a ^ b); }
+INLINE vm32 vm32_ne(vm32 a, vm32 b) { return a ^ b; }
+INLINE vm32 vm32_lt(vm32 a, vm32 b) { return ~a & b; }
+INLINE vm32 vm32_le(vm32 a, vm32 b) { return ~a | b; }
+INLINE vm32 vm32_gt(vm32 a, vm32 b) { return a & ~b; }
+INLINE vm32 vm32_ge(vm32 a, vm32 b) { return a | ~b; }
+INLINE vm32 vm32_minimum(vm32 a, vm32 b) { return a & b; }
+INLINE vm32 vm32_maximum(vm32 a, vm32 b) { return a | b; }
+
 INLINE vm64 vm64_set(int x) { return vi64_set(x ? -1 : 0); }
+INLINE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
 INLINE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
+INLINE vm64 vm64_xor(vm64 a, vm64 b) { return a ^ b; }
+INLINE vm64 vm64_not(vm64 a) { return ~a; }
+INLINE vi64 vm64_to_vi64(vm64 m) { return m & vi64_set(1); }
 
 INLINE vi32 vf32_bits(vf32 x) { return (vi32)x; }
 INLINE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
+INLINE vi32 vi32_bits(vi32 x) { return x; }
+INLINE vi32 vi32_from_bits(vi32 x) { return x; }
 INLINE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
 INLINE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
 
@@ -68,12 +84,15 @@ INLINE vi32 vi32_shift_left_each(vi32 x, vi32 n) {
 INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
     return x >> vi32_select(vu32_lt((vu32)n, vu32_set(32)), n, vi32_set(31));
 }
-INLINE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
-INLINE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
+INLINE vi32 vi32_minimum(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
+INLINE vi32 vi32_maximum(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
 INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* INT32_MIN stays INT32_MIN */
+
+INLINE vi32 vi32_fma(vi32 x, vi32 y, vi32 z) { return x * y + z; }
 
 INLINE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
 INLINE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }
+INLINE vf64 vf64_abs(vf64 x) { return (vf64)((vi64)x & vi64_set(INT64_MAX)); }
 INLINE vm64 vf64_isnan(vf64 x) { return (vm64)(x != x); }
 /* The magnitude of x with the sign of s. */
 INLINE vf32 vf32_copysign(vf32 x, vf32 s) {
@@ -132,7 +151,7 @@ INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)
 /* even returns lanes 0, 2, 4 ... of a, then those of b; odd returns lanes 1, 3, 5 ... zip_low and zip_high are the
  * inverse: they return the lower and the upper half of a0 b0 a1 b1 ... With a single lane, even and zip_low return a;
  * odd and zip_high return b. */
-enum { LANES = VF32_LANES, HALF = (VF32_LANES + 1) / 2 };
+enum { EVERY = VF32_LANES, HALF = (VF32_LANES + 1) / 2 };
 INLINE vf32 vf32_even(vf32 a, vf32 b) {
     return SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
@@ -140,11 +159,11 @@ INLINE vf32 vf32_odd(vf32 a, vf32 b) {
     return SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 }
 INLINE vf32 vf32_zip_low(vf32 a, vf32 b) {
-    return SHUFFLE(a, b, 0, LANES, 1, LANES + 1, 2, LANES + 2, 3, LANES + 3, 4, LANES + 4, 5, LANES + 5, 6, LANES + 6,
-                   7, LANES + 7);
+    return SHUFFLE(a, b, 0, EVERY, 1, EVERY + 1, 2, EVERY + 2, 3, EVERY + 3, 4, EVERY + 4, 5, EVERY + 5, 6, EVERY + 6,
+                   7, EVERY + 7);
 }
 INLINE vf32 vf32_zip_high(vf32 a, vf32 b) {
-    enum { B = LANES + HALF };
+    enum { B = EVERY + HALF };
     return SHUFFLE(a, b, HALF, B, HALF + 1, B + 1, HALF + 2, B + 2, HALF + 3, B + 3, HALF + 4, B + 4, HALF + 5, B + 5,
                    HALF + 6, B + 6, HALF + 7, B + 7);
 }

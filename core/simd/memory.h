@@ -43,21 +43,21 @@ INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_
 /* bool: bytes of 0 or 1 in memory, masks in lanes. Every nonzero byte is true. */
 INLINE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
 INLINE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
-INLINE vm32 vm32_load_bool(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
-INLINE vm32 vm32_load_partial_bool(const uint8_t *p, int n, vm32 pad) {
+INLINE vm32 vm32_load(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
+INLINE vm32 vm32_load_partial(const uint8_t *p, int n, vm32 pad) {
     return vm32_from_bool(vu8_load_partial(p, n, vm32_to_bool(pad)));
 }
-INLINE void vm32_store_bool(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
-INLINE void vm32_store_partial_bool(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
+INLINE void vm32_store(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
+INLINE void vm32_store_partial(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
 
 INLINE vm64 vm64_from_bool(du8 x) { return (vm64)(__builtin_convertvector(x, vi64) != 0); }
 INLINE du8 vm64_to_bool(vm64 m) { return __builtin_convertvector(m & 1, du8); }
-INLINE vm64 vm64_load_bool(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
-INLINE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
+INLINE vm64 vm64_load(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
+INLINE vm64 vm64_load_partial(const uint8_t *p, int n, vm64 pad) {
     return vm64_from_bool(du8_load_partial(p, n, vm64_to_bool(pad)));
 }
-INLINE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
-INLINE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
+INLINE void vm64_store(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
+INLINE void vm64_store_partial(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
 /* Loads for each lane the element that is index * step bytes after p. Gather instructions are no faster than a loop. */
 INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {

@@ -5,14 +5,15 @@
 
 #include "simd/lanes.h"
 
-#define DEFINE_REDUCE(name, combined)             \
-    INLINE float name(vf32 x) {                   \
-        for (int n = VF32_LANES / 2; n; n /= 2) { \
-            vf32 half = vf32_slide_down(x, n);    \
-            x = combined;                         \
-        }                                         \
-        return vf32_first(x);                     \
+#define DEFINE_REDUCE(name, type, element, combined) \
+    INLINE element type##_##name(type x) {           \
+        for (int n = VF32_LANES / 2; n; n /= 2) {    \
+            type half = type##_slide_down(x, n);     \
+            x = combined;                            \
+        }                                            \
+        return type##_first(x);                      \
     }
 
-DEFINE_REDUCE(vf32_reduce_add, x + half)
-DEFINE_REDUCE(vf32_reduce_maximum, vf32_maximum(x, half))
+DEFINE_REDUCE(reduce_add, vf32, float, x + half)
+DEFINE_REDUCE(reduce_add, vi32, int32_t, x + half)
+DEFINE_REDUCE(reduce_maximum, vf32, float, vf32_maximum(x, half))

@@ -62,6 +62,12 @@ INLINE vf32 vf32_fma_broadcast(const float *x, vf32 y, vf32 z) {
 }
 #endif
 
+INLINE vi32 vi32_fma_broadcast(const int32_t *x, vi32 y, vi32 z) {
+    int32_t factor;
+    __builtin_memcpy(&factor, x, sizeof factor);
+    return vi32_fma(vi32_set(factor), y, z);
+}
+
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a bit-reproducible kernel in the kernel table */
 #endif

@@ -1,361 +1,33 @@
 /* Sort kernels: sort and argsort of each row. They write the whole result or only its first elements. Stable: equal
  * elements keep their order, in descending sorts, too. NaN counts as the largest, so a descending sort puts it first.
- * -0 equals 0.
- *
- * Elements are compared by int32 keys: choice_key_float32(x) for float32, x itself for int32. Descending sorts
- * invert the keys. The algorithm depends on the row:
- *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
- *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
- *   longer rows, few results      Selection: collects elements that sort before the last result kept so far;
- *                                 when the buffer is full, radix-sorts it and keeps the first results.
- *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
- *                                 element is NaN or -0.
- *   rows of bools, any length     Counting: counts the true elements, then writes the result.
- * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element up to four times, once per
- * digit.
- * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
+ * -0 equals 0. sort_numbers.h and sort_bools.h sort one row.
  *
  * Sorting a row takes several passes over its elements, in blocks, so that the host can interrupt the sort of a long
  * row between two blocks. If there are fewer rows than threads, the threads share the passes over each long row.
  * Selection is then done in parts of the row, followed by a sort of the results of all parts.
  *
  * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with the macro SORT; kernels.c includes that header and lists the
- * kernels in the table. */
+ * core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro SORT. */
 #pragma once
 
-#include "layout/strided.h"
-#include "reduce/index_reduction.h"
-#include "sort/radix_sort.h"
-
-enum {
-    /* Longest row for rank sort, whose time grows with length^2 / lanes. Measured on Zen 5, 2026-11. */
-    SORT_SHORT = VF32_LANES >= 8 ? 128
-    : VF32_LANES > 1             ? 64
-                                 : 32,
-    SORT_CHUNK = 4096, /* elements whose keys are computed together; a multiple of VF32_LANES */
-    SORT_MIN_PART = 4  /* selection is divided into parts with at least this many times as many elements as
-                        * candidates */
-};
-
-enum sort_elements { SORT_INT32, SORT_FLOAT32, SORT_BOOL };
+#include "element.h"
+#include "layout/layout_iterator.h"
 
 /* One row, and how to sort it. */
 typedef struct sort_row {
     const char *x;
     char *out;
     int64_t x_stride, out_stride;
-    int64_t length, count;       /* elements of x; results to write */
-    int32_t flip;                /* XORed with the keys: 0, or -1 to sort in descending order */
-    int elements, gives_indices; /* a value of enum sort_elements; whether the results are positions */
+    int64_t length, count; /* elements of x; results to write */
+    element_bits flip;     /* XORed with the keys: 0, or -1 to sort in descending order */
+    int gives_indices;     /* whether the results are positions */
 } sort_row;
 
-/* Computes the keys of elements first .. first + count - 1. Writes up to one vector beyond the last key. */
-static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *keys) {
-    copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
-    for (int64_t i = 0; i < count; i += VF32_LANES) {
-        vi32 key = vi32_load(keys + i);
-        if (s->elements == SORT_FLOAT32) {
-            key = choice_key_float32(vf32_from_bits(key));
-        }
-        vi32_store(keys + i, vi32_xor(key, vi32_set(s->flip)));
-    }
-}
-
-/* Writes result number `rank`: element `index` of the row, or its position. */
-INLINE void sort_write(const sort_row *s, int64_t rank, int32_t index) {
-    const char *from = s->gives_indices ? (const char *)&index : s->x + index * s->x_stride;
-    __builtin_memcpy(s->out + rank * s->out_stride, from, sizeof index);
-}
-
-/* Rank sort. The rank of an element is the number of smaller elements plus the number of equal elements before it. */
-static void sort_by_rank(const sort_row *s) {
-    int32_t keys[SORT_SHORT + VF32_LANES], ranks[SORT_SHORT + VF32_LANES];
-    int32_t length = (int32_t)s->length;
-    sort_keys(s, 0, length, keys);
-    for (int32_t i = 0; i < length; i += VF32_LANES) {
-        vi32 own = vi32_load(keys + i), rank = vi32_set(0);
-        int32_t j = 0, end = i + VF32_LANES < length ? i + VF32_LANES : length;
-        for (; j < i; j++) {
-            rank -= (vi32)vi32_le(vi32_set(keys[j]), own); /* a true lane is -1 */
-        }
-        for (; j < end; j++) {
-            vm32 is_before = vi32_gt(vi32_iota(), vi32_set(j - i));
-            vi32 other = vi32_set(keys[j]);
-            rank -= (vi32)vm32_or(vi32_lt(other, own), vm32_and(is_before, vi32_eq(other, own)));
-        }
-        for (; j < length; j++) {
-            rank -= (vi32)vi32_lt(vi32_set(keys[j]), own);
-        }
-        vi32_store(ranks + i, rank);
-    }
-    for (int32_t i = 0; i < length; i++) {
-        if (ranks[i] < s->count) {
-            sort_write(s, ranks[i], i);
-        }
-    }
-}
-
-/* Returns a key and a position as one integer that compares like the key or, if keys are equal, like the position. */
-INLINE uint64_t sort_pair(int32_t key, int64_t index) {
-    return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
-}
-
-typedef struct sort_pairs_state {
-    const sort_row *row;
-    uint64_t *pairs;
-} sort_pairs_state;
-
-static void sort_make_pairs(void *argument, int64_t begin, int64_t end) {
-    const sort_pairs_state *state = argument;
-    int32_t keys[SORT_CHUNK];
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        sort_keys(state->row, first, count, keys);
-        for (int64_t i = 0; i < count; i++) {
-            state->pairs[first + i] = sort_pair(keys[i], first + i);
-        }
-    }
-}
-
-static void sort_write_pairs(void *argument, int64_t begin, int64_t end) {
-    const sort_pairs_state *state = argument;
-    for (int64_t i = begin; i < end; i++) {
-        sort_write(state->row, i, (int32_t)state->pairs[i]);
-    }
-}
-
-/* Sorts a row by key and position, and writes the first s->count results. `pairs` and `spare` have room for the row. */
-static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
-    sort_pairs_state state = {s, pairs};
-    lw_status status = sort_in_blocks(context, s->length, sort_make_pairs, &state);
-    if (status == LW_OK) {
-        status = sort_radix_64(context, &state.pairs, &spare, s->length);
-    }
-    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
-}
-
-/* Returns how many candidates selection collects before it sorts them and keeps the first s->count. For rows longer
- * than this, selection is faster than a full sort. */
-INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
-
-typedef struct sort_selection {
-    const sort_row *row;
-    uint64_t *pairs; /* candidates */
-    int64_t held;    /* number of candidates */
-    int64_t next;    /* the first element that has not been examined */
-    int64_t end;     /* of the row, or of a part of it */
-    int is_full;     /* whether the first row->count pairs are sorted; `limit` is then the key of the last of these */
-    int32_t limit;
-} sort_selection;
-
-/* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is
- * known, candidates have smaller keys: an equal key is that of a later element, which sorts after those kept. */
-static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
-    sort_selection *state = *(sort_selection *const *)argument;
-    const sort_row *s = state->row;
-    int32_t keys[SORT_CHUNK];
-    int64_t end = min_int64(state->next + SORT_BLOCK, state->end), enough = sort_candidates(s), count;
-    for (int64_t first = state->next; first < end; first += count) {
-        count = min_int64(end - first, SORT_CHUNK);
-        sort_keys(s, first, count, keys);
-        for (int64_t i = 0; i < count; i += VF32_LANES) {
-            if (state->is_full && !vm32_any(vi32_lt(vi32_load(keys + i), vi32_set(state->limit)))) {
-                continue;
-            }
-            for (int64_t j = i; j < count && j < i + VF32_LANES; j++) {
-                if (state->is_full && keys[j] >= state->limit) {
-                    continue;
-                }
-                state->pairs[state->held++] = sort_pair(keys[j], first + j);
-                if (state->held == enough) {
-                    PATH("sort: buffer of candidates full");
-                    state->next = first + j + 1;
-                    return LW_OK;
-                }
-            }
-        }
-    }
-    state->next = end;
-    return LW_OK;
-}
-
-/* Finds the first row->count results among the elements from `next` to `end`. `spare` has as much room as
- * state->pairs, for sort_candidates() pairs. */
-static lw_status sort_select(lw_context *context, sort_selection *state, uint64_t *spare) {
-    const sort_row *s = state->row;
-    lw_status status = LW_OK;
-    while (state->next < state->end && status == LW_OK) {
-        status = run_interruptible(context, sort_collect, &state);
-        if (status == LW_OK && (state->held == sort_candidates(s) || state->next == state->end)) {
-            status = sort_radix_64(context, &state->pairs, &spare, state->held);
-            state->held = s->count;
-            state->is_full = 1;
-            state->limit = (int32_t)((uint32_t)(state->pairs[s->count - 1] >> 32) ^ 0x80000000u);
-        }
-    }
-    return status;
-}
-
-static lw_status sort_select_in_row(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
-    sort_selection state = {.row = s, .pairs = pairs, .end = s->length, .limit = INT32_MAX};
-    lw_status status = sort_select(context, &state, spare);
-    sort_pairs_state results = {s, state.pairs};
-    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
-}
-
-/* A selection that is divided among tasks. */
-typedef struct sort_parts {
-    const sort_row *row;
-    int64_t parts;
-    uint64_t *results; /* row->count pairs of each part, and as many more */
-    uint64_t *scratch; /* 2 * sort_candidates() pairs for each part */
-} sort_parts;
-
-static lw_status sort_part_task(lw_context *context, int64_t task, const void *argument) {
-    const sort_parts *all = argument;
-    const sort_row *s = all->row;
-    uint64_t *pairs = all->scratch + task * 2 * sort_candidates(s);
-    sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX};
-    state.next = task * s->length / all->parts;
-    state.end = (task + 1) * s->length / all->parts;
-    lw_status status = sort_select(context, &state, pairs + sort_candidates(s));
-    if (status == LW_OK) {
-        __builtin_memcpy(all->results + task * s->count, state.pairs, (size_t)s->count * sizeof *pairs);
-    }
-    return status;
-}
-
-/* Returns from how many parts of the row the results are selected. */
-INLINE int64_t sort_part_count(const lw_context *context, const sort_row *s) {
-    return HAS_THREADS && s->elements != SORT_BOOL && s->length >= SORT_DIVIDED
-               ? min_int64(context->threads, s->length / (SORT_MIN_PART * sort_candidates(s)))
-               : 1;
-}
-
-/* Finds and writes the first s->count results, on several threads. */
-static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, int64_t parts) {
-    int64_t results = parts * s->count;
-    size_t pairs = (size_t)(2 * results + parts * 2 * sort_candidates(s));
-    uint64_t *memory = allocate_scratch(context, pairs * sizeof *memory);
-    if (!memory) {
-        return LW_NO_MEMORY;
-    }
-    PATH_IF(HAS_THREADS, "sort: selection in parts");
-    sort_parts all = {s, parts, memory, memory + 2 * results};
-    sort_pairs_state state = {s, memory};
-    uint64_t *spare = memory + results;
-    lw_status status = run_tasks(context, parts, sort_part_task, &all);
-    if (status == LW_OK) {
-        status = sort_radix_64(context, &state.pairs, &spare, results);
-    }
-    if (status == LW_OK) {
-        status = sort_in_blocks(context, s->count, sort_write_pairs, &state);
-    }
-    release_scratch(context, memory);
-    return status;
-}
-
-/* Maps the bits of a float32 to an integer that compares like the float, by inverting all bits but the sign if the
- * number is negative. Applied to such an integer, returns the bits of the float32 again. */
-INLINE vi32 sort_ordered(vi32 bits) {
-    return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
-}
-
-typedef struct sort_values_state {
-    const sort_row *row;
-    uint32_t *keys;
-    int is_ambiguous; /* an element is NaN or -0, so its bits do not follow from its key */
-} sort_values_state;
-
-static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
-    sort_values_state *state = argument;
-    const sort_row *s = state->row;
-    const vi32 flip = vi32_set(s->flip ^ INT32_MIN);
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
-            return;
-        }
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        int32_t *keys = (int32_t *)state->keys + first;
-        copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
-        for (int64_t i = count; i % VF32_LANES; i++) {
-            keys[i] = 0;
-        }
-        vm32 ambiguous = vm32_set(0);
-        for (int64_t i = 0; i < count; i += VF32_LANES) {
-            vi32 bits = vi32_load(keys + i), key = bits;
-            if (s->elements == SORT_FLOAT32) {
-                key = sort_ordered(bits);
-                ambiguous |= vf32_isnan(vf32_from_bits(bits)) | vi32_eq(bits, vi32_set(INT32_MIN));
-            }
-            vi32_store(keys + i, vi32_xor(key, flip));
-        }
-        if (vm32_any(ambiguous)) {
-            __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
-        }
-    }
-}
-
-static void sort_write_values(void *argument, int64_t begin, int64_t end) {
-    const sort_values_state *state = argument;
-    const sort_row *s = state->row;
-    const vi32 flip = vi32_set(s->flip ^ INT32_MIN);
-    int32_t *keys = (int32_t *)state->keys;
-    for (int64_t i = begin; i < end; i += VF32_LANES) {
-        vi32 key = vi32_xor(vi32_load(keys + i), flip);
-        vi32_store(keys + i, s->elements == SORT_FLOAT32 ? sort_ordered(key) : key);
-    }
-    copy_strided(s->out + begin * s->out_stride, s->out_stride, (const char *)(keys + begin), sizeof *keys, end - begin,
-                 sizeof *keys);
-}
-
-/* Sorts the values without their positions; if one is NaN or -0, instead sets *is_ambiguous and writes no results.
- * `keys` and `spare` have room for the row and one more vector. */
-static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *keys, uint32_t *spare,
-                             int *is_ambiguous) {
-    sort_values_state state = {.row = s, .keys = keys};
-    lw_status status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
-    *is_ambiguous = state.is_ambiguous;
-    PATH_IF(state.is_ambiguous, "sort: values are ambiguous");
-    if (status != LW_OK || state.is_ambiguous) {
-        return status;
-    }
-    status = sort_radix_32(context, &state.keys, &spare, s->length);
-    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_values, &state) : status;
-}
-
-typedef struct sort_bools_state {
-    const sort_row *row;
-    /* while counting, the number of true elements; while writing, the number of elements whose value sorts first */
-    int64_t firsts;
-} sort_bools_state;
-
-static void sort_count_true(void *argument, int64_t begin, int64_t end) {
-    sort_bools_state *state = argument;
-    int64_t count = 0;
-    for (int64_t i = begin; i < end; i++) {
-        count += state->row->x[i * state->row->x_stride];
-    }
-    __atomic_fetch_add(&state->firsts, count, __ATOMIC_RELAXED);
-}
-
-static void sort_write_bools(void *argument, int64_t begin, int64_t end) {
-    const sort_bools_state *state = argument;
-    const sort_row *s = state->row;
-    for (int64_t i = begin; i < end; i++) {
-        s->out[i * s->out_stride] = (char)((i < state->firsts) == (s->flip != 0));
-    }
-}
-
-static lw_status sort_bools(lw_context *context, const sort_row *s) {
-    sort_bools_state state = {.row = s};
-    lw_status status = sort_in_blocks(context, s->length, sort_count_true, &state);
-    if (!s->flip) {
-        state.firsts = s->length - state.firsts;
-    }
-    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_bools, &state) : status;
-}
+#ifdef LW_ELEMENT_BOOL
+#include "sort/sort_bools.h"
+#else
+#include "sort/sort_numbers.h"
+#endif
 
 typedef struct sort_call {
     const lw_layout *layout;
@@ -365,45 +37,14 @@ typedef struct sort_call {
     int64_t rows, per_task;
 } sort_call;
 
-/* `scratch` has room for 2 * `items` pairs; it is NULL for bools and for rows short enough for rank sort. */
-static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *scratch, size_t items) {
-    if (s->elements == SORT_BOOL) {
-        PATH("sort: counts bools");
-        return sort_bools(context, s);
-    }
-    if (!scratch) {
-        PATH("sort: by rank");
-        sort_by_rank(s);
-        return LW_OK;
-    }
-    if (sort_candidates(s) < s->length) {
-        PATH("sort: selection");
-        return sort_select_in_row(context, s, scratch, scratch + items);
-    }
-    int needs_positions = s->gives_indices;
-    if (!needs_positions) {
-        lw_status status =
-            sort_values(context, s, (uint32_t *)scratch, (uint32_t *)(scratch + items), &needs_positions);
-        if (status != LW_OK) {
-            return status;
-        }
-    }
-    PATH_EITHER(needs_positions, "sort: pairs", "sort: values");
-    return needs_positions ? sort_pairs(context, s, scratch, scratch + items) : LW_OK;
-}
-
 static lw_status sort_task(lw_context *context, int64_t task, const void *argument) {
     const sort_call *call = argument;
     sort_row s = call->row;
     int64_t first = task * call->per_task, end = min_int64(first + call->per_task, call->rows);
-    size_t items = (size_t)min_int64(s.length, sort_candidates(&s));
-    int64_t parts = sort_part_count(context, &s);
-    uint64_t *scratch = NULL;
-    if (s.length > SORT_SHORT && s.elements != SORT_BOOL && parts <= 1) {
-        scratch = allocate_scratch(context, 2 * items * sizeof *scratch);
-        if (!scratch) {
-            return LW_NO_MEMORY;
-        }
+    size_t bytes = sort_scratch_bytes(context, &s);
+    void *scratch = bytes ? allocate_scratch(context, bytes) : NULL;
+    if (bytes && !scratch) {
+        return LW_NO_MEMORY;
     }
     lw_status status = LW_OK;
     layout_iterator it;
@@ -411,19 +52,18 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
         s.x = call->x + it.offset[0];
         s.out = call->out + it.offset[1];
-        status = HAS_THREADS && parts > 1 ? sort_select_in_parts(context, &s, parts)
-                                          : sort_one_row(context, &s, scratch, items);
+        status = sort_one_row(context, &s, scratch);
     }
     release_scratch(context, scratch);
     return status;
 }
 
 static lw_status sort_rows(lw_context *context, const void *layout_argument, const void *const *inputs,
-                           void *const *outputs, const lw_scalar *parameters, int elements, int gives_indices) {
+                           void *const *outputs, const lw_scalar *parameters, int gives_indices) {
     const lw_layout *layout = layout_argument;
     int32_t outer = layout->ndim - layout->inner;
     sort_call call = {.layout = layout, .x = inputs[0], .out = outputs[0]};
-    call.row = (sort_row){.count = parameters[0].i, .elements = elements, .gives_indices = gives_indices};
+    call.row = (sort_row){.count = parameters[0].i, .gives_indices = gives_indices};
     call.row.length = layout_count(layout, outer, layout->ndim);
     call.row.flip = parameters[1].i ? -1 : 0;
     if (layout->inner) {
@@ -442,9 +82,6 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }
 
-#define SORT_KERNEL(op, dtype, elements, gives_indices) \
-    KERNEL(op##_##dtype) { return sort_rows(context, layout, inputs, outputs, parameters, elements, gives_indices); }
-/* Defines the kernels lw_<op>_int32 and lw_<op>_float32. */
-#define SORT(op, gives_indices)                       \
-    SORT_KERNEL(op, int32, SORT_INT32, gives_indices) \
-    SORT_KERNEL(op, float32, SORT_FLOAT32, gives_indices)
+/* Defines the kernel lw_<op>_<dtype>. */
+#define SORT(op, gives_indices) \
+    ELEMENT_KERNEL(op) { return sort_rows(context, layout, inputs, outputs, parameters, gives_indices); }

@@ -48,22 +48,30 @@ def compile_library(library: Path = LIBRARY, optimization: Sequence[str] = OPTIM
     if nvcc is None:
         raise BuildError("nvcc is not on the PATH; install NVIDIA's CUDA toolkit, or set NVCC")
     build.generate()
-    source = build.GENERATED / "cuda_kernels.cu"
     folder = Path(__file__).resolve().parent
     versions = library.with_name("exports.map")
     versions.parent.mkdir(parents=True, exist_ok=True)
     versions.write_text(f"{{ global: {binaries.TABLE}; local: *; }};\n", encoding="utf-8")
     include = (*build.KERNEL_INCLUDE, folder)
-    command = [
-        *(str(nvcc), "-std=c++17", "-shared", "-cudart=static", "-DLW_ISA_CUDA"),
-        *(*optimization, *EXACT, *ARCHITECTURES),
-        *(f"-I{each}" for each in include),
-        *("-Xcompiler=-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={versions}"),
-        *("-o", str(library), str(source)),
+    headers = sorted({path for each in include for path in each.rglob("*") if path.suffix in (".h", ".cuh")})
+    flags = [
+        *("-std=c++17", "-DLW_ISA_CUDA", *optimization, *EXACT, *ARCHITECTURES, *(f"-I{each}" for each in include)),
+        "-Xcompiler=-fPIC,-fvisibility=hidden",
     ]
-    headers = [path for each in include for path in each.rglob("*") if path.suffix in (".h", ".cuh")]
-    inputs = (source, versions, *sorted(set(headers)))
-    steps.run([steps.Step(library, command, inputs, _version(nvcc), _check)])
+    objects = [
+        steps.Step(
+            library.with_name(f"{source.stem}.o"),
+            [str(nvcc), "-c", *flags, "-o", str(library.with_name(f"{source.stem}.o")), str(source)],
+            (source, *headers),
+            _version(nvcc),
+        )
+        for source in sorted(build.GENERATED.glob("cuda_kernels*.cu"))
+    ]
+    steps.run(objects)
+    made = tuple(step.output for step in objects)
+    link = [str(nvcc), "-shared", "-cudart=static", *ARCHITECTURES, "-Xlinker", f"--version-script={versions}"]
+    command = [*link, "-o", str(library), *map(str, made)]
+    steps.run([steps.Step(library, command, (*made, versions), _version(nvcc), _check)])
     return library
 
 

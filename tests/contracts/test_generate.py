@@ -33,9 +33,7 @@ def repository(tmp_path):
     return tmp_path
 
 
-SLANT_C = (
-    "INLINE vf32 op_slant_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }"
-)
+SLANT_C = "INLINE vf32 op_slant(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }"
 SLANT_WGSL = """\
 fn lw_slant_float32(x: f32, slope: f32) -> f32 {
     return select(slope * x, x, x > 0.0);

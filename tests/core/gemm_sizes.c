@@ -1,9 +1,11 @@
 /* Prints the sizes that core/gemm/gemm_sizes.h chooses for products on processors with caches of different sizes, and
  * how many tasks core/gemm/gemm_grid.h makes of a square product, as JSON.
  * Compiled for one instruction set; test_gemm_sizes.py runs it on all of them. */
+#define LW_ELEMENT_FLOAT32
+
 #include "lanewise.h"
 
-#include "gemm/gemm.c"
+#include "gemm/gemm_packed.h"
 
 #include <stdio.h>
 

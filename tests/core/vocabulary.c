@@ -155,8 +155,8 @@ static void test_integers(void) {
         CHECK_INT(vi32_shift_left_each(a, vi32_and(b, vi32_set(31))), (uint32_t)x[i] << (y[i] & 31));
         CHECK_INT(vi32_shift_right_each(a, b), x[i] >> (y[i] < 0 || y[i] > 31 ? 31 : y[i]));
         CHECK_INT(vi32_shift_right_each(a, vi32_and(b, vi32_set(31))), x[i] >> (y[i] & 31));
-        CHECK_INT(vi32_min(a, b), x[i] < y[i] ? x[i] : y[i]);
-        CHECK_INT(vi32_max(a, b), x[i] > y[i] ? x[i] : y[i]);
+        CHECK_INT(vi32_minimum(a, b), x[i] < y[i] ? x[i] : y[i]);
+        CHECK_INT(vi32_maximum(a, b), x[i] > y[i] ? x[i] : y[i]);
         CHECK_INT(vi32_abs(a), x[i] < 0 ? 0u - (uint32_t)x[i] : (uint32_t)x[i]);
         CHECK_INT(vu32_mul_high(vi32_to_vu32(a), vi32_to_vu32(b)), ((uint64_t)(uint32_t)x[i] * (uint32_t)y[i]) >> 32);
         CHECK_INT(vu32_lookup(table, vi32_and(a, vi32_set(7))), table[x[i] & 7]);
@@ -391,8 +391,8 @@ static void test_memory(void) {
     TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
     TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
     TEST_STORAGE(vf32, uint16_t, _float16, vf32_set(-3.5f), VF32_LANES)
-    TEST_STORAGE(vm32, uint8_t, _bool, vm32_set(1), VF32_LANES)
-    TEST_STORAGE(vm64, uint8_t, _bool, vm64_set(1), VF64_LANES)
+    TEST_STORAGE(vm32, uint8_t, , vm32_set(1), VF32_LANES)
+    TEST_STORAGE(vm64, uint8_t, , vm64_set(1), VF64_LANES)
     TEST_STORAGE(vi32, uint8_t, _bits8, vi32_set(0xa5), VF32_LANES)
     TEST_STORAGE(vi32, uint16_t, _bits16, vi32_set(0xa5a5), VF32_LANES)
 }

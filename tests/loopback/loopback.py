@@ -24,11 +24,11 @@ def build_package(folder: Path) -> None:
     files = build.binaries_of(target, using)
     objects = build.BUILD / target.name / "objects"
     made = objects / "loopback.o"
-    headers = build.included(build.EXTENSION_INCLUDE, ".h", ".c")
+    inputs = (SOURCE, *build.sources(target), *build.included(build.EXTENSION_INCLUDE))  # it includes module.c
     command = using.object(target, SOURCE, build.EXTENSION_INCLUDE, made)
     linked = [made, *(objects / f"{each.stem}.o" for each in build.sources(target) if each.stem != "module")]
     extension = folder / "lanewise" / target.extension
-    steps.run([steps.Step(made, command, (SOURCE, *headers), using.version)])
+    steps.run([steps.Step(made, command, inputs, using.version)])
     del files[target.extension]
     python = {path.relative_to(build.PACKAGE).as_posix(): path for path in sorted(build.PACKAGE.rglob("*.py"))}
     build.place({**python, **files}, folder / "lanewise")

@@ -1,5 +1,5 @@
 """The order in which reductions join elements, from the comments of core/reduce/reduce_block.h and
-core/reduce/reduction.h.
+core/reduce/reduce.c.
 
 1. The elements of an output, in logical order, are cut into blocks of 4096.
 2. A block has 64 partial results. Partial p joins elements p, p + 64, p + 128 ... to the identity, in this order.

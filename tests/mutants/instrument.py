@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -86,13 +86,13 @@ def _preprocessing() -> Iterable[list[str]]:
     folder = ROOT / "build" / "tests"
     for isa in target.isas:
         if list(folder.glob(f"*-{isa.name}/kernels.gcda")):
-            source = build.GENERATED / "kernels.c"
-            yield _preprocess(using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, Path("-")))
+            for step in build.kernel_objects(target, using, isa, Path("-")):
+                yield _preprocess(step.command)
     for source in build.sources(target):
         yield _preprocess(using.object(target, source, build.EXTENSION_INCLUDE, Path("-")))
 
 
-def _preprocess(command: list[str]) -> list[str]:
+def _preprocess(command: Sequence[str]) -> list[str]:
     return [*("-E" if word == "-c" else word for word in command), "-dD"]
 
 

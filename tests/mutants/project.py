@@ -161,7 +161,7 @@ def _operations(root: Path, file: str) -> list[str]:
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):
-        including = {file}
+        including = {file, re.sub(r"\.c$", ".h", file)}
         while more := {path for path, included in _includes(root).items() if included & including} - including:
             including |= more
         names = {Path(path).stem for path in including if path.startswith("core/ops/")}

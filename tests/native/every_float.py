@@ -60,7 +60,7 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
     """Compiles every_float.c with the kernels of an instruction set, and returns the command that runs it."""
     from oracle_runner import write_names
 
-    from native.build import KERNEL_INCLUDE
+    from native.build import KERNEL_INCLUDE, kernel_sources
     from native.targets import TARGETS, host
 
     places = {"simd128": ("wasm32-pyodide", "wasm32-wasi"), "neon": ("aarch64-linux", "aarch64-linux-musl")}
@@ -71,7 +71,8 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
     command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={isa.zig_cpu}", "-O3"]
     command += ["-std=c11", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", f"-D{isa.macro}"]
     command += [f"-I{path}" for path in (*KERNEL_INCLUDE, folder)]
-    subprocess.run([*command, str(ROOT / "tests/native/programs/every_float.c"), "-o", str(program)], check=True)
+    sources = [ROOT / "tests/native/programs/every_float.c", *kernel_sources()]
+    subprocess.run([*command, *map(str, sources), "-o", str(program)], check=True)
     before = {"simd128": ["node", "--no-warnings", str(ROOT / "tests/core/wasi.mjs")], "neon": ["qemu-aarch64"]}
     if isa_name in before and not shutil.which(before[isa_name][0]):
         sys.exit(f"{isa_name} needs {before[isa_name][0]}")

@@ -77,7 +77,7 @@ def compile_runner(
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
     write_names(folder)
-    inputs = tuple(build.included(build.KERNEL_INCLUDE, ".h", ".c"))
+    inputs = tuple(build.included(build.KERNEL_INCLUDE))
     objects = [
         steps.Step(
             folder / f"{source.stem}.o",
@@ -92,9 +92,7 @@ def compile_runner(
         for source in (PROGRAMS / "runner.c", ROOT / "native" / "system" / "cpu.c")
     ]
     if isa:
-        output, source = folder / "kernels.o", build.GENERATED / "kernels.c"
-        command = [*using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, output), *flags]
-        objects.append(steps.Step(output, command, (source, *inputs), using.version))
+        objects += build.kernel_objects(target, using, isa, folder, flags)
     steps.run(objects)
     program = folder / "runner"
     made = tuple(step.output for step in objects)

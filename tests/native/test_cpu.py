@@ -75,7 +75,7 @@ def processor() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()
     source, compiled, program = PROGRAMS / "processor.c", folder / "processor.o", folder / "processor"
-    inputs = (source, ROOT / "native" / "system" / "cpu.c", *build.included(build.KERNEL_INCLUDE, ".h"))
+    inputs = (source, ROOT / "native" / "system" / "cpu.c", *build.included(build.KERNEL_INCLUDE))
     command = using.object(target, source, [*build.KERNEL_INCLUDE, ROOT / "native"], compiled)
     steps.run([steps.Step(compiled, command, inputs, using.version)])
     steps.run([steps.Step(program, using.program(target, [compiled], program), (compiled,), using.version)])

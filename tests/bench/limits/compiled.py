@@ -34,17 +34,15 @@ def build(names: Iterable[str], target: Target | None = None) -> dict[str, Path]
     target = target or using.target
     if target is BROWSER and using.family != "zig":
         raise BuildError(f"compile limits.c for WASM: expected zig as the compiler, got {using.family}; unset CC")
-    inputs = (SOURCE, *package_build.included(package_build.KERNEL_INCLUDE, ".h"))
+    inputs = (SOURCE, *package_build.included(package_build.KERNEL_INCLUDE))
     libraries = {}
     due = []
     for isa in target.isas:
         if isa.name in names:
             output = libraries[isa.name] = FOLDER / f"limits_{isa.name}{target.library_suffix}"
-            if target is BROWSER:
-                command = using.kernel_object(target, isa, SOURCE, package_build.KERNEL_INCLUDE, output)
-                command = [*(word for word in command if word != "-c"), *STANDALONE]
-            else:
-                command = using.kernels(target, isa, SOURCE, package_build.KERNEL_INCLUDE, output)
+            command = using.kernel_object(target, isa, SOURCE, package_build.KERNEL_INCLUDE, output)
+            linked = STANDALONE if target is BROWSER else ("-shared",)
+            command = [*(word for word in command if word != "-c"), *linked]
             due.append(steps.Step(output, command, inputs, using.version))
     with contextlib.redirect_stdout(sys.stderr):  # steps.run prints, but standard output is only for the table or JSON
         steps.run(due)

@@ -5,7 +5,7 @@
  *
  * Prints one checksum per range of TASK floats, for every EVERYth range. A call processes CHUNK floats, and a checksum
  * weights the bits of each result by its position in the chunk. All NaNs count as one bit pattern. */
-#include "kernels.c"
+#include "lanewise_table.h"
 
 #include "kernel_names.h"
 

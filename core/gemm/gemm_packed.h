@@ -10,8 +10,7 @@
  * that are not very large are divided into a grid of products (gemm_grid.h). The order in which the terms of an element
  * of C are summed depends only on k and on which of these paths is taken; it is the same for packed products and the
  * grid. */
-#ifndef LANEWISE_GEMM_C
-#define LANEWISE_GEMM_C
+#pragma once
 
 #include "gemm/gemm_kernel.h"
 #include "gemm/gemm_pack.h"
@@ -25,8 +24,8 @@ typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
     int64_t unpacked_rows;                  /* rows of A, from row i on, read in place; later rows are packed */
-    float *a, *b;                           /* packed panels; b is NULL if each task packs its own panels of B */
-    float *own;                             /* where they are packed, or NULL if a task keeps only one at a time */
+    element *a, *b;                         /* packed panels; b is NULL if each task packs its own panels of B */
+    element *own;                           /* where they are packed, or NULL if a task keeps only one at a time */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
@@ -35,9 +34,9 @@ typedef struct gemm_part {
  * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels, because each
  * index of k may lie on its own page of memory, and packing a single panel would read only one or two cache lines of
  * each page. Otherwise, the share is a range of whole panels. */
-INLINE void gemm_pack_part(float *to, int width, gemm_panel_packer *pack, const char *from, int64_t across,
+INLINE void gemm_pack_part(element *to, int width, gemm_panel_packer *pack, const char *from, int64_t across,
                            int64_t along, int64_t extent, int64_t depth, int64_t task, int64_t tasks) {
-    int by_depth = across == sizeof(float);
+    int by_depth = across == sizeof(element);
     int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
     int64_t first_panel = by_depth ? 0 : first, end_panel = by_depth ? panels : end;
@@ -76,7 +75,7 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
 INLINE int gemm_keeps_panels(const gemm_part *part) { return GEMM_HAS_LONG_PANELS && part->own; }
 
 /* Packs a panel of B that only the calling task uses. */
-static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
+static void gemm_pack_own_panel(const gemm_part *part, int64_t j, element *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
         PATH("gemm: a task packs its own panels with pack_b");
@@ -90,7 +89,7 @@ static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
 
 /* Computes the sums of a tile from rows of A, in place or packed, and a panel of B: the packed panel b or, unless it is
  * NULL, `panel`. */
-static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b,
+static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const element *b,
                           const gemm_panel *panel, char *tile, int64_t tile_row, gemm_store_mode mode) {
     const gemm *g = part->g;
     const int64_t b_step = GEMM_NR * sizeof *b; /* known at compile time */
@@ -108,12 +107,12 @@ static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_
 }
 
 /* Computes one tile of C; (i, j) is relative to the part. b and `panel` are as for gemm_sum_tile(). */
-static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const float *b, const gemm_panel *panel) {
+static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const element *b, const gemm_panel *panel) {
     const gemm *g = part->g;
     int64_t rows = min_int64(part->rows - i, GEMM_MR), columns = min_int64(part->columns - j, GEMM_NR);
     int64_t row = part->i + i, column = part->j + j;
     int add = part->p > 0, last = part->p + part->depth == g->k;
-    if (rows % GEMM_EDGE_MR == 0 && columns == GEMM_NR && g->c_column == sizeof(float)) {
+    if (rows % GEMM_EDGE_MR == 0 && columns == GEMM_NR && g->c_column == sizeof(element)) {
         PATH_EITHER(add, "gemm: adds to a tile of C", "gemm: sets a tile of C");
         PATH_IF(last && (g->bias || g->activate), "gemm: epilogue on a tile of C");
         char *c = g->c + row * g->c_row + column * g->c_column;
@@ -124,14 +123,14 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
         return;
     }
     PATH_EITHER(add, "gemm: copies a tile that it adds to C", "gemm: copies a tile to C");
-    float tile[GEMM_MR * GEMM_NR];
-    int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_NR;
+    element tile[GEMM_MR * GEMM_NR];
+    int64_t width = columns <= LANES ? LANES : GEMM_NR;
     gemm_sum_tile(part, i, rows, columns, b, panel, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
 /* Finds a panel of B in place that a tile can copy to `own`. Returns whether there is one. */
-static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, float *own, gemm_panel *panel) {
+static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, element *own, gemm_panel *panel) {
     const gemm *g = part->g;
     if (part->columns - j < GEMM_NR) {
         return 0;
@@ -144,13 +143,13 @@ static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, fl
     }
     panel->b = g->b + part->p * g->b_row + (part->j + j) * g->b_column;
     panel->step = g->b_row;
-    return g->b_column == sizeof(float);
+    return g->b_column == sizeof(element);
 }
 
 /* Prepares a panel of B that only the calling task uses, for its first tile: finds it in place, for the tile to copy to
  * `own`, and returns 1, or packs it to `own`. Copying costs the tile nothing: its multiply-adds leave the units for
  * stores idle. */
-static int gemm_prepare_panel(const gemm_part *part, int64_t i, int64_t j, gemm_rows *rows, float *own,
+static int gemm_prepare_panel(const gemm_part *part, int64_t i, int64_t j, gemm_rows *rows, element *own,
                               gemm_panel *panel) {
     if (GEMM_COPIES_B && part->rows - i >= GEMM_MR && gemm_find_panel(part, j, rows, own, panel)) {
         return 1;
@@ -163,7 +162,7 @@ static int gemm_prepare_panel(const gemm_part *part, int64_t i, int64_t j, gemm_
  * the panels of B come from L2. C is then written along its rows; if k is short, writing C takes most of the time. With
  * one column of tiles after the other, a panel of B stays in L1, and the panels of A come from L2. */
 static int64_t gemm_columns_together(const gemm_part *part, int64_t columns) {
-    int is_cached = !GEMM_HAS_LARGE_TASKS || part->depth * columns <= GEMM_CACHED_FLOATS;
+    int is_cached = !GEMM_HAS_LARGE_TASKS || part->depth * columns <= GEMM_CACHED_ELEMENTS;
     int by_rows = part->b ? is_cached || gemm_has_long_panels(part->depth) : gemm_keeps_panels(part);
     PATH_IF(GEMM_HAS_LONG_PANELS && part->own, "gemm: a task keeps several panels of its own");
     PATH_IF(by_rows, "gemm: row by row");
@@ -174,8 +173,8 @@ static int64_t gemm_columns_together(const gemm_part *part, int64_t columns) {
 /* Computes one block of C. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     const gemm_part *part = argument;
-    _Alignas(64) float panel[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
-    float *own = gemm_keeps_panels(part) ? part->own : panel;
+    _Alignas(64) element panel[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
+    element *own = gemm_keeps_panels(part) ? part->own : panel;
     gemm_rows rows;
     gemm_panel in_place;
     rows.depth = 0;
@@ -186,10 +185,10 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t together = gemm_columns_together(part, end_column - first_column);
     for (int64_t first = first_column; first < end_column; first = end) {
         end = min_int64(first + together, end_column);
-        float *b = part->b ? part->b + first * part->depth : own;
+        element *b = part->b ? part->b + first * part->depth : own;
         for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
             for (int64_t j = first; j < end; j += GEMM_NR) {
-                float *packed = b + (j - first) * part->depth;
+                element *packed = b + (j - first) * part->depth;
                 int copies = !part->b && i == first_row && gemm_prepare_panel(part, i, j, &rows, packed, &in_place);
                 gemm_multiply_tile(part, i, j, packed, copies ? &in_place : NULL);
             }
@@ -198,8 +197,8 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     return LW_OK;
 }
 
-static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_sizes *sizes, float *a, float *b,
-                             float *own) {
+static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_sizes *sizes, element *a, element *b,
+                             element *own) {
     gemm_part part = {.g = g, .a = a, .b = b, .own = own, .block = sizes->block, .task_columns = sizes->task_columns};
     for (part.j = 0; part.j < g->n; part.j += sizes->columns) {
         part.columns = min_int64(g->n - part.j, sizes->columns);
@@ -239,17 +238,17 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
 /* Multiplies on at most `threads` threads. Without scratch memory, packs short panels on the stack. */
 static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t threads) {
     gemm_plan plan = gemm_make_plan(context, g, threads);
-    float *scratch = allocate_scratch(context, (size_t)(plan.a_size + plan.b_size + 16) * sizeof *scratch);
+    element *scratch = allocate_scratch(context, (size_t)(plan.a_size + plan.b_size + 16) * sizeof *scratch);
     if (scratch) {
         PATH_EITHER(plan.shares_b, "gemm: packed, tasks share B", "gemm: packed, each task packs B");
-        float *panels = scratch + plan.a_size;
+        element *panels = scratch + plan.a_size;
         lw_status status = gemm_packed(context, g, &plan.sizes, scratch, plan.shares_b ? panels : NULL,
                                        GEMM_HAS_LONG_PANELS && !plan.shares_b && plan.b_size > 0 ? panels : NULL);
         release_scratch(context, scratch);
         return status;
     }
     PATH("gemm: packed on the stack");
-    float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
+    element a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
     gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
     return gemm_packed(context, g, &small, a, b, NULL);
 }
@@ -261,7 +260,7 @@ static lw_status gemm_on_all_threads(lw_context *context, const gemm *g) {
 /* Without scratch memory, packs B, too. */
 static lw_status gemm_skinny(lw_context *context, const gemm *g) {
     int64_t floats = divide_up(g->m, GEMM_MR) * GEMM_MR * g->k;
-    float *scratch = allocate_scratch(context, (size_t)(floats + 16) * sizeof *scratch);
+    element *scratch = allocate_scratch(context, (size_t)(floats + 16) * sizeof *scratch);
     if (!scratch) {
         return gemm_on_all_threads(context, g);
     }
@@ -273,5 +272,3 @@ static lw_status gemm_skinny(lw_context *context, const gemm *g) {
 
 #include "gemm/gemm_grid.h"
 #include "gemm/gemm_ways.h"
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions that compilers call on their own, even without a C library: to copy a large struct, or in place of a loop
  * that copies or fills memory. They are defined here and hidden, so that a kernel library calls nothing outside itself.
- * Included once, by the generated kernels.c. */
-#pragma once
+ */
 
 #include <stddef.h>
 #include <stdint.h>

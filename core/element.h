@@ -1,0 +1,212 @@
+/* The elements of a translation unit. Kinds and expressions are written once, for `element`; the library compiles them
+ * in one translation unit for each dtype that it computes in, which LW_ELEMENT_<DTYPE> names.
+ *
+ *   element        one element, in memory and as a number
+ *   vec            LANES elements in a register; of bool, a mask
+ *   vmask          the result of comparing two vec
+ *   vbits          integers as large as the elements; element_bits is one of them
+ *   vdouble        LANES doubles
+ *   v_<name>       the vocabulary's function for vec (simd/README.md), such as v_load for vf32_load
+ *   m_<name>       that for vmask
+ *   b_<name>       that for vbits
+ *   d_<name>       that for vdouble
+ *   op_<name>      an operation's expression (core/ops)
+ *
+ * A header that includes this one has to be included in such a translation unit. What does not depend on elements is in
+ * .c files, which are compiled once. */
+#pragma once
+
+#include "simd/simd.h"
+
+#if defined LW_ELEMENT_FLOAT32
+#define ELEMENT float32
+#define IS_FLOATING 1
+typedef float element;
+typedef vf32 vec;
+#define V(name) vf32_##name
+#elif defined LW_ELEMENT_INT32
+#define ELEMENT int32
+#define IS_FLOATING 0
+typedef int32_t element;
+typedef vi32 vec;
+#define V(name) vi32_##name
+#elif defined LW_ELEMENT_BOOL
+#define ELEMENT bool
+#define IS_FLOATING 0
+typedef uint8_t element;
+typedef vm32 vec;
+#define V(name) vm32_##name
+#elif defined LW_ELEMENT_FLOAT64
+#define ELEMENT float64
+#define IS_FLOATING 1
+#define IS_64BIT
+typedef double element;
+typedef vf64 vec;
+#define V(name) vf64_##name
+#elif defined LW_ELEMENT_INT64
+#define ELEMENT int64
+#define IS_FLOATING 0
+#define IS_64BIT
+typedef int64_t element;
+typedef vi64 vec;
+#define V(name) vi64_##name
+#else
+#error "define LW_ELEMENT_<DTYPE>, the dtype to compile for"
+#endif
+
+#ifdef IS_64BIT
+typedef vm64 vmask;
+typedef vi64 vbits;
+typedef int64_t element_bits;
+typedef vf64 vdouble;
+#define D(name) vf64_##name
+#define M(name) vm64_##name
+#define B(name) vi64_##name
+#define m_to_bits vm64_to_vi64
+#define BITS_MIN INT64_MIN
+#define BITS_MAX INT64_MAX
+enum { LANES = VF64_LANES };
+#else
+typedef vm32 vmask;
+typedef vi32 vbits;
+typedef int32_t element_bits;
+typedef wf64 vdouble;
+#define D(name) wf64_##name
+#define M(name) vm32_##name
+#define B(name) vi32_##name
+#define m_to_bits vm32_to_vi32
+#define BITS_MIN INT32_MIN
+#define BITS_MAX INT32_MAX
+enum { LANES = VF32_LANES };
+#endif
+
+enum { ELEMENT_SIZE = sizeof(element) };
+
+INLINE element element_load(const char *p) {
+    element x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+
+INLINE element element_from_bits(element_bits bits) {
+    element x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Begins the definition of the kernel lw_<op>_<dtype>. KERNEL is in layout/layout_iterator.h. */
+#define ELEMENT_KERNEL(op) KERNEL_OF(op, ELEMENT)
+#define KERNEL_OF(op, dtype) KERNEL_NAMED(op, dtype)
+#define KERNEL_NAMED(op, dtype) KERNEL(op##_##dtype)
+
+#define v_set V(set)
+#define v_load V(load)
+#define v_store V(store)
+#define v_load_partial V(load_partial)
+#define v_store_partial V(store_partial)
+#define v_eq V(eq)
+#define v_ne V(ne)
+#define v_lt V(lt)
+#define v_le V(le)
+#define v_gt V(gt)
+#define v_ge V(ge)
+#define v_select V(select)
+#define v_bits V(bits)
+#define v_from_bits V(from_bits)
+#define v_abs V(abs)
+#define v_minimum V(minimum)
+#define v_maximum V(maximum)
+#define v_fma V(fma)
+#define v_first V(first)
+#define v_last V(last)
+#define v_slide_down V(slide_down)
+#define v_spread V(spread)
+#define v_reduce_add V(reduce_add)
+/* of integers and bool */
+#define v_and V(and)
+#define v_or V(or)
+#define v_xor V(xor)
+#define v_not V(not)
+#define v_shift_left V(shift_left)
+#define v_shift_right V(shift_right)
+#define v_shift_left_each V(shift_left_each)
+#define v_shift_right_each V(shift_right_each)
+/* of floats */
+#define v_sqrt V(sqrt)
+#define v_isnan V(isnan)
+#define v_copysign V(copysign)
+#define v_at_least V(at_least)
+#define v_at_most V(at_most)
+#define v_fma_strict V(fma_strict)
+#define v_fma_broadcast V(fma_broadcast)
+#define v_add_on_fma_unit V(add_on_fma_unit)
+#define v_power_of_two V(power_of_two)
+#define v_even V(even)
+#define v_odd V(odd)
+#define v_zip_low V(zip_low)
+#define v_zip_high V(zip_high)
+#define v_reduce_maximum V(reduce_maximum)
+
+#if IS_FLOATING
+#define v_floor V(floor)
+#define v_ceil V(ceil)
+#define v_trunc V(trunc)
+#define v_round V(round)
+#else /* integers are whole */
+#define v_floor(x) (x)
+#define v_ceil(x) (x)
+#define v_trunc(x) (x)
+#define v_round(x) (x)
+#endif
+
+#define d_set D(set)
+#define d_load D(load)
+#define d_store D(store)
+
+#define m_set M(set)
+#define m_and M(and)
+#define m_or M(or)
+#define m_xor M(xor)
+#define m_not M(not)
+#define m_any M(any)
+#define m_all M(all)
+
+#define b_set B(set)
+#define b_load B(load)
+#define b_store B(store)
+#define b_load_partial B(load_partial)
+#define b_store_partial B(store_partial)
+#define b_eq B(eq)
+#define b_ne B(ne)
+#define b_lt B(lt)
+#define b_le B(le)
+#define b_gt B(gt)
+#define b_ge B(ge)
+#define b_select B(select)
+#define b_and B(and)
+#define b_or B(or)
+#define b_xor B(xor)
+#define b_not B(not)
+#define b_shift_left B(shift_left)
+#define b_shift_right B(shift_right)
+#define b_minimum B(minimum)
+#define b_maximum B(maximum)
+#define b_iota B(iota)
+#define b_first B(first)
+#define b_slide_down B(slide_down)
+#define b_gather B(gather)
+
+/* Whether each element is nonzero; NaN is nonzero. */
+#ifdef LW_ELEMENT_BOOL
+INLINE vmask v_is_nonzero(vec x) { return x; }
+#else
+INLINE vmask v_is_nonzero(vec x) { return v_ne(x, v_set(0)); }
+#endif
+
+#ifdef LW_ELEMENT_FLOAT32
+INLINE vdouble v_to_double(vec x) { return vf32_to_wf64(x); }
+INLINE vec v_from_double(vdouble x) { return wf64_to_vf32(x); }
+#elif defined LW_ELEMENT_FLOAT64
+INLINE vdouble v_to_double(vec x) { return x; }
+INLINE vec v_from_double(vdouble x) { return x; }
+#endif

@@ -1,0 +1,51 @@
+/* Reductions: the elements along the last `inner` dimensions of a layout become one value.
+ *
+ * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. A reducer reduces a block, and a tree
+ * whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
+ * instruction set, for every number of threads and every memory layout. */
+#pragma once
+
+#include "lanewise.h"
+
+enum {
+    REDUCE_BLOCK = 4096,
+    REDUCE_MAX_COLUMNS = 32, /* adjacent outputs that are reduced together */
+    REDUCE_MAX_SIZE = 8      /* bytes of an element, at most */
+};
+
+/* The elements of a block. If the operation has one input, y is x. */
+typedef struct reduce_source {
+    const char *x, *y;
+    int64_t x_stride, y_stride; /* for columns: bytes to the next element of a column */
+} reduce_source;
+
+/* The result of reducing some of the elements that one output is computed from. */
+typedef union reduced {
+    int64_t bits; /* a partial of reduce_block.h, in the first bytes */
+    struct {
+        int64_t key, index;
+    } choice; /* used by index_reduction.h */
+    struct {
+        double mean, squares;
+    } moments;  /* used by moments.h */
+    double sum; /* used by norm_l2.h and sum_compensated.h */
+} reduced;
+
+/* The functions of a reduction, for one dtype. */
+typedef struct reducer {
+    int32_t inputs; /* 1, or 2 if each value comes from a pair of elements */
+    int32_t size;   /* bytes per element */
+    /* Reduces one block of contiguous elements. `start` is the index of the block's first element among all
+     * elements that are reduced to the same output. */
+    void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
+    /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent outputs. */
+    void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
+    /* Joins the result of some elements with that of the elements after them. */
+    void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
+    /* Computes an output from its total. */
+    void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
+} reducer;
+
+/* Reduces a layout: what a kernel of the kinds reduction and index_reduction does. */
+lw_status reduce(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
+                 const lw_scalar *parameters, const reducer *reducer);
