@@ -7,11 +7,18 @@
 #include "simd/avx_common.h"
 
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+INLINE vf64 vf64_fma(vf64 x, vf64 y, vf64 z) { return _mm256_fmadd_pd(x, y, z); }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+INLINE vf64 vf64_fma_strict(vf64 x, vf64 y, vf64 z) { return _mm256_fmadd_pd(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
     __asm__("" : "+x"(one)); /* hides the 1 from the compiler, which would replace the FMA by an addition */
     return _mm256_fmadd_ps(x, one, y);
+}
+INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) {
+    vf64 one = vf64_set(1);
+    __asm__("" : "+x"(one));
+    return _mm256_fmadd_pd(x, one, y);
 }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return (vu32)_mm256_i32gather_epi32((const int *)table, (__m256i)i, 4);

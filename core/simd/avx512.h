@@ -7,6 +7,10 @@
 #define SIMD_TABLES 1
 #define SIMD_EMBEDDED_BROADCAST 1
 #define SIMD_OWN_FMA
+#define SIMD_OWN_MINIMUM
+#define SIMD_OWN_BOUNDS
+#define SIMD_OWN_ROUNDING
+#define SIMD_OWN_ANY
 #define SIMD_OWN_LOOKUP
 #define SIMD_OWN_FLOAT16
 #define SIMD_OWN_PARTIAL
@@ -15,12 +19,20 @@
 #include "simd/portable.h"
 
 INLINE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
+INLINE vf64 vf64_sqrt(vf64 x) { return _mm512_sqrt_pd(x); }
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+INLINE vf64 vf64_fma(vf64 x, vf64 y, vf64 z) { return _mm512_fmadd_pd(x, y, z); }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+INLINE vf64 vf64_fma_strict(vf64 x, vf64 y, vf64 z) { return _mm512_fmadd_pd(x, y, z); }
 /* In assembly, because compilers would load a factor that is used twice into a register. */
 typedef float avx512_any_float __attribute__((aligned(1)));
+typedef double avx512_any_double __attribute__((aligned(1)));
 INLINE vf32 vf32_fma_broadcast(const float *x, vf32 y, vf32 z) {
     __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(z) : "v"(y), "m"(*(const avx512_any_float *)x));
+    return z;
+}
+INLINE vf64 vf64_fma_broadcast(const double *x, vf64 y, vf64 z) {
+    __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(z) : "v"(y), "m"(*(const avx512_any_double *)x));
     return z;
 }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
@@ -28,26 +40,45 @@ INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     __asm__("" : "+v"(one)); /* hides the 1 from the compiler, which would replace the FMA by an addition */
     return _mm512_fmadd_ps(x, one, y);
 }
+INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) {
+    vf64 one = vf64_set(1);
+    __asm__("" : "+v"(one));
+    return _mm512_fmadd_pd(x, one, y);
+}
 /* vrangeps orders -0 below +0 but ignores NaN. In lanes where an operand is NaN, the masked addition makes the result
  * NaN. In the immediate of vrangeps, 4 keeps the sign of the selected operand; bit 0 selects the smaller (0) or the
  * larger (1). */
 INLINE vf32 vf32_minimum(vf32 a, vf32 b) {
     return _mm512_mask_add_ps(_mm512_range_ps(a, b, 4), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
 }
+INLINE vf64 vf64_minimum(vf64 a, vf64 b) {
+    return _mm512_mask_add_pd(_mm512_range_pd(a, b, 4), _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q), a, b);
+}
 INLINE vf32 vf32_maximum(vf32 a, vf32 b) {
     return _mm512_mask_add_ps(_mm512_range_ps(a, b, 5), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
 }
+INLINE vf64 vf64_maximum(vf64 a, vf64 b) {
+    return _mm512_mask_add_pd(_mm512_range_pd(a, b, 5), _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q), a, b);
+}
 INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm512_max_ps(low, x); }
+INLINE vf64 vf64_at_least(vf64 x, vf64 low) { return _mm512_max_pd(low, x); }
 INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm512_min_ps(high, x); }
+INLINE vf64 vf64_at_most(vf64 x, vf64 high) { return _mm512_min_pd(high, x); }
 INLINE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF); }
+INLINE vf64 vf64_floor(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEG_INF); }
 INLINE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF); }
+INLINE vf64 vf64_ceil(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_POS_INF); }
 INLINE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO); }
+INLINE vf64 vf64_trunc(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO); }
 INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT); }
+INLINE vf64 vf64_round(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
+INLINE int vm64_any(vm64 m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
+INLINE int vm64_all(vm64 m) { return _mm512_movepi64_mask((__m512i)m) == 0xff; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
 INLINE vf32 vf32_lookup_16(const float *table, vi32 i) {
     return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(table));
@@ -71,4 +102,14 @@ INLINE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
 }
 INLINE void vi32_store_partial(int32_t *p, vi32 x, int n) {
     _mm512_mask_storeu_epi32(p, avx512_tail_mask(n), (__m512i)x);
+}
+INLINE vf64 vf64_load_partial(const double *p, int n, vf64 pad) {
+    return _mm512_mask_loadu_pd(pad, (__mmask8)avx512_tail_mask(n), p);
+}
+INLINE void vf64_store_partial(double *p, vf64 x, int n) { _mm512_mask_storeu_pd(p, (__mmask8)avx512_tail_mask(n), x); }
+INLINE vi64 vi64_load_partial(const int64_t *p, int n, vi64 pad) {
+    return (vi64)_mm512_mask_loadu_epi64((__m512i)pad, (__mmask8)avx512_tail_mask(n), p);
+}
+INLINE void vi64_store_partial(int64_t *p, vi64 x, int n) {
+    _mm512_mask_storeu_epi64(p, (__mmask8)avx512_tail_mask(n), (__m512i)x);
 }

@@ -1,6 +1,6 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
  * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
- * elements. Those of float32 and int32 are in portable.h, or in the header of a set with masked memory instructions. */
+ * elements. Those of a register of numbers are in portable.h, or in the header of a set with masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
@@ -24,8 +24,6 @@ DEFINE_MEMORY(wi64, int64_t)
 DEFINE_MEMORY(vu8, uint8_t)
 DEFINE_MEMORY(vu16, uint16_t)
 DEFINE_MEMORY(du8, uint8_t)
-DEFINE_PARTIAL_MEMORY(vf64, double)
-DEFINE_PARTIAL_MEMORY(vi64, int64_t)
 DEFINE_PARTIAL_MEMORY(wf64, double)
 DEFINE_PARTIAL_MEMORY(wi64, int64_t)
 DEFINE_PARTIAL_MEMORY(vu8, uint8_t)
@@ -41,34 +39,33 @@ INLINE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_floa
 INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
 
 /* bool: bytes of 0 or 1 in memory, masks in lanes. Every nonzero byte is true. */
-INLINE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
-INLINE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
-INLINE vm32 vm32_load(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
-INLINE vm32 vm32_load_partial(const uint8_t *p, int n, vm32 pad) {
-    return vm32_from_bool(vu8_load_partial(p, n, vm32_to_bool(pad)));
-}
-INLINE void vm32_store(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
-INLINE void vm32_store_partial(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
+#define DEFINE_BOOL_MEMORY(type, integers, bytes)                                                       \
+    INLINE type type##_from_bool(bytes x) { return (type)(__builtin_convertvector(x, integers) != 0); } \
+    INLINE bytes type##_to_bool(type m) { return __builtin_convertvector(m & 1, bytes); }               \
+    INLINE type type##_load(const uint8_t *p) { return type##_from_bool(bytes##_load(p)); }             \
+    INLINE type type##_load_partial(const uint8_t *p, int n, type pad) {                                \
+        return type##_from_bool(bytes##_load_partial(p, n, type##_to_bool(pad)));                       \
+    }                                                                                                   \
+    INLINE void type##_store(uint8_t *p, type m) { bytes##_store(p, type##_to_bool(m)); }               \
+    INLINE void type##_store_partial(uint8_t *p, type m, int n) { bytes##_store_partial(p, type##_to_bool(m), n); }
 
-INLINE vm64 vm64_from_bool(du8 x) { return (vm64)(__builtin_convertvector(x, vi64) != 0); }
-INLINE du8 vm64_to_bool(vm64 m) { return __builtin_convertvector(m & 1, du8); }
-INLINE vm64 vm64_load(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
-INLINE vm64 vm64_load_partial(const uint8_t *p, int n, vm64 pad) {
-    return vm64_from_bool(du8_load_partial(p, n, vm64_to_bool(pad)));
-}
-INLINE void vm64_store(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
-INLINE void vm64_store_partial(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
+DEFINE_BOOL_MEMORY(vm32, vi32, vu8)
+DEFINE_BOOL_MEMORY(vm64, vi64, du8)
 
 /* Loads for each lane the element that is index * step bytes after p. Gather instructions are no faster than a loop. */
-INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
-    vi32 x;
-    for (int i = 0; i < VF32_LANES; i++) {
-        int32_t element;
-        __builtin_memcpy(&element, p + index[i] * step, sizeof element);
-        x[i] = element;
+#define DEFINE_GATHER(type, element, lane_count)                         \
+    INLINE type type##_gather(const char *p, int64_t step, type index) { \
+        type x;                                                          \
+        for (int i = 0; i < lane_count; i++) {                           \
+            element one;                                                 \
+            __builtin_memcpy(&one, p + index[i] * step, sizeof one);     \
+            x[i] = one;                                                  \
+        }                                                                \
+        return x;                                                        \
     }
-    return x;
-}
+
+DEFINE_GATHER(vi32, int32_t, VF32_LANES)
+DEFINE_GATHER(vi64, int64_t, VF64_LANES)
 
 #if !SIMD_STREAM
 INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }

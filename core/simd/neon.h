@@ -3,24 +3,34 @@
 #define SIMD_FEATURES LW_CPU_NEON
 #define VF32_LANES 4
 #define SIMD_OWN_FMA
+#define SIMD_OWN_MINIMUM
+#define SIMD_OWN_BOUNDS
+#define SIMD_OWN_ROUNDING
+#define SIMD_OWN_ANY
 #define SIMD_OWN_FLOAT16
 #include <arm_neon.h>
 
 #include "simd/portable.h"
 
-INLINE vf32 vf32_sqrt(vf32 x) { return vsqrtq_f32(x); }
-INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
-INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
-INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
-INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return vminq_f32(a, b); }
-INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return vmaxq_f32(a, b); }
-INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return vmaxq_f32(x, low); }
-INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return vminq_f32(x, high); }
-INLINE vf32 vf32_floor(vf32 x) { return vrndmq_f32(x); }
-INLINE vf32 vf32_ceil(vf32 x) { return vrndpq_f32(x); }
-INLINE vf32 vf32_trunc(vf32 x) { return vrndq_f32(x); }
-INLINE vf32 vf32_round(vf32 x) { return vrndnq_f32(x); }
+#define DEFINE_NEON(T, suffix)                                                 \
+    INLINE T T##_sqrt(T x) { return vsqrtq_##suffix(x); }                      \
+    INLINE T T##_fma(T x, T y, T z) { return vfmaq_##suffix(z, x, y); }        \
+    INLINE T T##_fma_strict(T x, T y, T z) { return vfmaq_##suffix(z, x, y); } \
+    INLINE T T##_add_on_fma_unit(T x, T y) { return x + y; }                   \
+    INLINE T T##_minimum(T a, T b) { return vminq_##suffix(a, b); }            \
+    INLINE T T##_maximum(T a, T b) { return vmaxq_##suffix(a, b); }            \
+    INLINE T T##_at_least(T x, T low) { return vmaxq_##suffix(x, low); }       \
+    INLINE T T##_at_most(T x, T high) { return vminq_##suffix(x, high); }      \
+    INLINE T T##_floor(T x) { return vrndmq_##suffix(x); }                     \
+    INLINE T T##_ceil(T x) { return vrndpq_##suffix(x); }                      \
+    INLINE T T##_trunc(T x) { return vrndq_##suffix(x); }                      \
+    INLINE T T##_round(T x) { return vrndnq_##suffix(x); }
+
+DEFINE_NEON(vf32, f32)
+DEFINE_NEON(vf64, f64)
 INLINE int vm32_any(vm32 m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+INLINE int vm64_any(vm64 m) { return vm32_any((vm32)m); }
 INLINE int vm32_all(vm32 m) { return vminvq_u32((uint32x4_t)m) != 0; }
+INLINE int vm64_all(vm64 m) { return vm32_all((vm32)m); }
 INLINE vf32 vf32_from_float16(vu16 x) { return vcvt_f32_f16((float16x4_t)x); }
 INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)vcvt_f16_f32(x); }

@@ -1,9 +1,10 @@
-/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. Those that most sets lack
- * are defined here, unless the header of the set defines SIMD_OWN_... or SIMD_SCALE. The others have names
- * portable_<name>: the header calls them. */
+/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. The header of a set that has
+ * one defines SIMD_OWN_... or SIMD_SCALE, and the primitives. */
 #pragma once
 
+#include "simd/double_fma.h"
 #include "simd/lanes.h"
+#include "simd/shuffles.h"
 
 /* x*y + z, rounded once.
  * 1. The product of two floats is exact in double.
@@ -24,43 +25,84 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     wi64 step = wi64_select(inwards, wi64_set(-1), wi64_set(1)) & inexact & even;
     return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
 }
+INLINE vf64 portable_fma_strict_64(vf64 x, vf64 y, vf64 z) {
+    for (int lane = 0; lane < VF64_LANES; lane++) {
+        z[lane] = portable_double_fma(x[lane], y[lane], z[lane]);
+    }
+    return z;
+}
 #ifndef SIMD_OWN_FMA
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
+INLINE vf64 vf64_fma(vf64 x, vf64 y, vf64 z) { return x * y + z; }
+INLINE vf64 vf64_fma_strict(vf64 x, vf64 y, vf64 z) { return portable_fma_strict_64(x, y, z); }
+INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) { return x + y; }
 #endif
 
 /* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only
  * for zeros of different sign, whose bits are combined, and for NaN, where a + b replaces the result. */
-INLINE vf32 portable_minimum(vf32 a, vf32 b) {
-    vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
-    return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
-}
-INLINE vf32 portable_maximum(vf32 a, vf32 b) {
-    vi32 ordered = vf32_bits(vf32_select(vf32_gt(a, b), a, b)) & vf32_bits(vf32_select(vf32_gt(b, a), b, a));
-    return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
-}
+#define DEFINE_MINIMUM(T)                                                                                       \
+    INLINE T T##_minimum(T a, T b) {                                                                            \
+        T ordered =                                                                                             \
+            T##_from_bits(T##_bits(T##_select(T##_lt(a, b), a, b)) | T##_bits(T##_select(T##_lt(b, a), b, a))); \
+        return T##_select(T##_isnan(a) | T##_isnan(b), a + b, ordered);                                         \
+    }                                                                                                           \
+    INLINE T T##_maximum(T a, T b) {                                                                            \
+        T ordered =                                                                                             \
+            T##_from_bits(T##_bits(T##_select(T##_gt(a, b), a, b)) & T##_bits(T##_select(T##_gt(b, a), b, a))); \
+        return T##_select(T##_isnan(a) | T##_isnan(b), a + b, ordered);                                         \
+    }
 
-/* Bounds x by a number; a NaN x stays NaN. The order of the operands lets compilers use one x86 instruction. */
-INLINE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
-INLINE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
+/* Bounds x by a number; a NaN x stays NaN. */
+#define DEFINE_BOUNDS(T)                                                             \
+    INLINE T T##_at_least(T x, T low) { return T##_select(T##_gt(low, x), low, x); } \
+    INLINE T T##_at_most(T x, T high) { return T##_select(T##_lt(high, x), high, x); }
 
-/* If |x| >= 2^23, x is an integer and is returned unchanged, as is NaN. Copying the sign of x keeps -0. */
-INLINE vf32 portable_trunc(vf32 x) {
-    vm32 small = vf32_lt(vf32_abs(x), vf32_set(0x1p23f));
-    vi32 whole = __builtin_convertvector(vf32_select(small, x, vf32_set(0)), vi32);
-    return vf32_select(small, vf32_copysign(__builtin_convertvector(whole, vf32), x), x);
-}
-INLINE vf32 portable_floor(vf32 x) {
-    vf32 whole = portable_trunc(x);
-    return whole - vf32_select(vf32_gt(whole, x), vf32_set(1), vf32_set(0));
-}
-INLINE vf32 portable_ceil(vf32 x) { return -portable_floor(-x); }
-/* Rounds half to even: adding 2^23 leaves no bits for a fraction, so the addition rounds. */
-INLINE vf32 portable_round(vf32 x) {
-    vf32 magic = vf32_set(0x1p23f), size = vf32_abs(x);
-    return vf32_select(vf32_lt(size, magic), vf32_copysign((size + magic) - magic, x), x);
-}
+/* Rounding to integers. Adding `magic`, 2^23 or 2^52, leaves no bits for a fraction, so the addition rounds, half to
+ * even. If |x| >= magic, x is an integer and is returned unchanged, as is NaN. Copying the sign of x keeps -0. */
+#define DEFINE_ROUNDING(T, magic)                                                                 \
+    INLINE T T##_whole(T x, T size, T rounded) {                                                  \
+        return T##_select(T##_lt(size, T##_set(magic)), T##_copysign(rounded, x), x);             \
+    }                                                                                             \
+    INLINE T T##_round(T x) {                                                                     \
+        T size = T##_abs(x);                                                                      \
+        return T##_whole(x, size, (size + T##_set(magic)) - T##_set(magic));                      \
+    }                                                                                             \
+    INLINE T T##_trunc(T x) {                                                                     \
+        T size = T##_abs(x), near = (size + T##_set(magic)) - T##_set(magic);                     \
+        return T##_whole(x, size, near - T##_select(T##_gt(near, size), T##_set(1), T##_set(0))); \
+    }                                                                                             \
+    INLINE T T##_floor(T x) {                                                                     \
+        T whole = T##_trunc(x);                                                                   \
+        return whole - T##_select(T##_gt(whole, x), T##_set(1), T##_set(0));                      \
+    }                                                                                             \
+    INLINE T T##_ceil(T x) { return -T##_floor(-x); }
+
+/* Whether some lane, or each, is true. */
+#define DEFINE_ANY(M, T, lane_count)                                       \
+    INLINE int M##_any(M m) {                                              \
+        for (int n = lane_count / 2; n; n /= 2) m |= T##_slide_down(m, n); \
+        return m[0] != 0;                                                  \
+    }                                                                      \
+    INLINE int M##_all(M m) { return !M##_any(~m); }
+
+#ifndef SIMD_OWN_MINIMUM
+DEFINE_MINIMUM(vf32)
+DEFINE_MINIMUM(vf64)
+#endif
+#ifndef SIMD_OWN_BOUNDS
+DEFINE_BOUNDS(vf32)
+DEFINE_BOUNDS(vf64)
+#endif
+#ifndef SIMD_OWN_ROUNDING
+DEFINE_ROUNDING(vf32, 0x1p23f)
+DEFINE_ROUNDING(vf64, 0x1p52)
+#endif
+#ifndef SIMD_OWN_ANY
+DEFINE_ANY(vm32, vi32, VF32_LANES)
+DEFINE_ANY(vm64, vi64, VF64_LANES)
+#endif
 
 #ifndef SIMD_SCALE
 /* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x|
@@ -89,14 +131,6 @@ INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return result;
 }
 #endif
-
-INLINE int portable_any(vm32 m) {
-    for (int n = VF32_LANES / 2; n; n /= 2) {
-        m |= vi32_slide_down(m, n);
-    }
-    return m[0] != 0;
-}
-INLINE int portable_all(vm32 m) { return !portable_any(~m); }
 
 /* float32 from the bits of a float16 in the low half of each lane. A denormal float16 is computed from its mantissa:
  * give that the exponent of 2^-14, then subtract 2^-14. No denormal float32 occurs, so the result is right even if the
@@ -153,4 +187,6 @@ INLINE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to
 #ifndef SIMD_OWN_PARTIAL
 DEFINE_PARTIAL_MEMORY(vf32, float)
 DEFINE_PARTIAL_MEMORY(vi32, int32_t)
+DEFINE_PARTIAL_MEMORY(vf64, double)
+DEFINE_PARTIAL_MEMORY(vi64, int64_t)
 #endif

@@ -3,17 +3,20 @@
  * instruction set. */
 #pragma once
 
-#include "simd/lanes.h"
+#include "simd/shuffles.h"
 
-#define DEFINE_REDUCE(name, type, element, combined) \
-    INLINE element type##_##name(type x) {           \
-        for (int n = VF32_LANES / 2; n; n /= 2) {    \
-            type half = type##_slide_down(x, n);     \
-            x = combined;                            \
-        }                                            \
-        return type##_first(x);                      \
+#define DEFINE_REDUCE(name, type, element, lane_count, combined) \
+    INLINE element type##_##name(type x) {                       \
+        for (int n = lane_count / 2; n; n /= 2) {                \
+            type half = type##_slide_down(x, n);                 \
+            x = combined;                                        \
+        }                                                        \
+        return type##_first(x);                                  \
     }
 
-DEFINE_REDUCE(reduce_add, vf32, float, x + half)
-DEFINE_REDUCE(reduce_add, vi32, int32_t, x + half)
-DEFINE_REDUCE(reduce_maximum, vf32, float, vf32_maximum(x, half))
+DEFINE_REDUCE(reduce_add, vf32, float, VF32_LANES, x + half)
+DEFINE_REDUCE(reduce_add, vi32, int32_t, VF32_LANES, x + half)
+DEFINE_REDUCE(reduce_add, vf64, double, VF64_LANES, x + half)
+DEFINE_REDUCE(reduce_add, vi64, int64_t, VF64_LANES, x + half)
+DEFINE_REDUCE(reduce_maximum, vf32, float, VF32_LANES, vf32_maximum(x, half))
+DEFINE_REDUCE(reduce_maximum, vf64, double, VF64_LANES, vf64_maximum(x, half))

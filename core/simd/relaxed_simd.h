@@ -17,9 +17,15 @@
 INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
     return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
 }
+INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
+    return (vf64)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
+}
 
 #include "simd/simd128_common.h"
 
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return (vf32)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z); }
+INLINE vf64 vf64_fma(vf64 x, vf64 y, vf64 z) { return (vf64)wasm_f64x2_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z); }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
+INLINE vf64 vf64_fma_strict(vf64 x, vf64 y, vf64 z) { return portable_fma_strict_64(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
+INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) { return x + y; }

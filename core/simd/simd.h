@@ -53,20 +53,20 @@ INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
 INLINE vf32 vf32_lookup_16(const float *table, vi32 i) { return vf32_lookup_32(table, vi32_and(i, vi32_set(15))); }
 #endif
 
+/* *x * y + z. Integers have no embedded broadcast. */
+#define DEFINE_FMA_BROADCAST(type, element)                              \
+    INLINE type type##_fma_broadcast(const element *x, type y, type z) { \
+        element factor;                                                  \
+        __builtin_memcpy(&factor, x, sizeof factor);                     \
+        return type##_fma(type##_set(factor), y, z);                     \
+    }
 #ifndef SIMD_EMBEDDED_BROADCAST
 #define SIMD_EMBEDDED_BROADCAST 0 /* 1 if vf32_fma_broadcast is one instruction, which reads x from memory */
-INLINE vf32 vf32_fma_broadcast(const float *x, vf32 y, vf32 z) {
-    float factor;
-    __builtin_memcpy(&factor, x, sizeof factor);
-    return vf32_fma(vf32_set(factor), y, z);
-}
+DEFINE_FMA_BROADCAST(vf32, float)
+DEFINE_FMA_BROADCAST(vf64, double)
 #endif
-
-INLINE vi32 vi32_fma_broadcast(const int32_t *x, vi32 y, vi32 z) {
-    int32_t factor;
-    __builtin_memcpy(&factor, x, sizeof factor);
-    return vi32_fma(vi32_set(factor), y, z);
-}
+DEFINE_FMA_BROADCAST(vi32, int32_t)
+DEFINE_FMA_BROADCAST(vi64, int64_t)
 
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a bit-reproducible kernel in the kernel table */

@@ -7,6 +7,10 @@
  * elementwise.h pads the tail instead. */
 #define SIMD_PARTIAL 0
 
+#define SIMD_OWN_MINIMUM
+#define SIMD_OWN_BOUNDS
+#define SIMD_OWN_ROUNDING
+#define SIMD_OWN_ANY
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
@@ -14,27 +18,35 @@
 
 /* Engines materialize a vector constant with three instructions at every use, but load one from memory with a single
  * instruction. So vf32_set puts a literal in memory, and `used` keeps the compiler from folding it back. */
-#define SIMD128_SET(type, element, x)                                                     \
+#define SIMD128_SET(type, element, bits, x)                                               \
     __builtin_choose_expr(__builtin_constant_p(x), ({                                     \
                               static element constant __attribute__((used)) =             \
                                   __builtin_choose_expr(__builtin_constant_p(x), (x), 0); \
-                              (type) wasm_v128_load32_splat(&constant);                   \
+                              (type) wasm_v128_load##bits##_splat(&constant);             \
                           }),                                                             \
                           (type##_set)(x))
-#define vf32_set(x) SIMD128_SET(vf32, float, x)
-#define vi32_set(x) SIMD128_SET(vi32, int32_t, x)
+#define vf32_set(x) SIMD128_SET(vf32, float, 32, x)
+#define vi32_set(x) SIMD128_SET(vi32, int32_t, 32, x)
+#define vf64_set(x) SIMD128_SET(vf64, double, 64, x)
+#define vi64_set(x) SIMD128_SET(vi64, int64_t, 64, x)
 
 #include "simd/portable.h"
 
-INLINE vf32 vf32_sqrt(vf32 x) { return (vf32)wasm_f32x4_sqrt((v128_t)x); }
-INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_min((v128_t)a, (v128_t)b); }
-INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_max((v128_t)a, (v128_t)b); }
-INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return (vf32)wasm_f32x4_pmax((v128_t)x, (v128_t)low); }
-INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return (vf32)wasm_f32x4_pmin((v128_t)x, (v128_t)high); }
-INLINE vf32 vf32_floor(vf32 x) { return (vf32)wasm_f32x4_floor((v128_t)x); }
-INLINE vf32 vf32_ceil(vf32 x) { return (vf32)wasm_f32x4_ceil((v128_t)x); }
-INLINE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
-INLINE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
+#define DEFINE_SIMD128(T, shape)                                                                  \
+    INLINE T T##_sqrt(T x) { return (T)wasm_##shape##_sqrt((v128_t)x); }                          \
+    INLINE T T##_minimum(T a, T b) { return (T)wasm_##shape##_min((v128_t)a, (v128_t)b); }        \
+    INLINE T T##_maximum(T a, T b) { return (T)wasm_##shape##_max((v128_t)a, (v128_t)b); }        \
+    INLINE T T##_at_least(T x, T low) { return (T)wasm_##shape##_pmax((v128_t)x, (v128_t)low); }  \
+    INLINE T T##_at_most(T x, T high) { return (T)wasm_##shape##_pmin((v128_t)x, (v128_t)high); } \
+    INLINE T T##_floor(T x) { return (T)wasm_##shape##_floor((v128_t)x); }                        \
+    INLINE T T##_ceil(T x) { return (T)wasm_##shape##_ceil((v128_t)x); }                          \
+    INLINE T T##_trunc(T x) { return (T)wasm_##shape##_trunc((v128_t)x); }                        \
+    INLINE T T##_round(T x) { return (T)wasm_##shape##_nearest((v128_t)x); }
+
+DEFINE_SIMD128(vf32, f32x4)
+DEFINE_SIMD128(vf64, f64x2)
 /* bitmask is one instruction on x86, where engines need several for any_true and all_true. */
 INLINE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
+INLINE int vm64_any(vm64 m) { return wasm_i64x2_bitmask((v128_t)m) != 0; }
 INLINE int vm32_all(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) == 15; }
+INLINE int vm64_all(vm64 m) { return wasm_i64x2_bitmask((v128_t)m) == 3; }

@@ -10,10 +10,14 @@
 #pragma GCC diagnostic ignored "-Wpsabi" /* warns about the ABI of vector arguments, irrelevant to static functions */
 
 /* The number of 64-bit lanes in a register. */
-#if VF32_LANES == 1
-#define VF64_LANES 1
+#if VF32_LANES == 16
+#define VF64_LANES 8
+#elif VF32_LANES == 8
+#define VF64_LANES 4
+#elif VF32_LANES == 4
+#define VF64_LANES 2
 #else
-#define VF64_LANES (VF32_LANES / 2)
+#define VF64_LANES 1
 #endif
 
 typedef float vf32 __attribute__((vector_size(4 * VF32_LANES)));
@@ -23,6 +27,7 @@ typedef vi32 vm32; /* a mask: each lane 0 or -1 */
 
 typedef double vf64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef int64_t vi64 __attribute__((vector_size(8 * VF64_LANES)));
+typedef uint64_t vu64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef vi64 vm64;
 
 /* Wide: one 64-bit lane for each lane of a vf32, for conversions to and from 32 bits. */

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,9 +85,9 @@ def skip_unless_possible(run: Run) -> None:
         pytest.skip(reason)
 
 
-def output(run: Run, source: Path, folder: Path, *arguments: str) -> str:
-    """Compiles a program, runs it, and returns what it printed. Fails if its exit status is not 0."""
-    words = [*run.command, str(_compiled(run, source, folder)), *arguments]
+def output(run: Run, source: Path, folder: Path, *arguments: str, defines: Sequence[str] = ()) -> str:
+    """Compiles a program with these macros, runs it, and returns what it printed. Fails if its exit status is not 0."""
+    words = [*run.command, str(_compiled(run, source, folder, defines)), *arguments]
     if run.command == NODE:
         words[len(NODE) : len(NODE)] = [*(support.relaxed_simd_flags() or ()), str(HERE / "wasi.mjs")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -94,14 +95,15 @@ def output(run: Run, source: Path, folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _compiled(run: Run, source: Path, folder: Path) -> Path:
+def _compiled(run: Run, source: Path, folder: Path, defines: Sequence[str]) -> Path:
     """Compiles a program for the instruction set, but links it for the platform's least capable processor, so that
     all programs share one C library: zig compiles a C library for each processor that it links for."""
     isas = TARGETS[run.target].isas
     isa = next(isa for isa in isas if isa.name == run.isa)
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", run.triple]
     object_file, program = folder / f"{source.stem}.o", folder / source.stem
-    options = [*FLAGS, f"-D{isa.macro}", *(f"-I{include}" for include in KERNEL_INCLUDE)]
+    macros = [f"-D{name}" for name in (isa.macro, *defines)]
+    options = [*FLAGS, *macros, *(f"-I{include}" for include in KERNEL_INCLUDE)]
     subprocess.run([*zig, f"-mcpu={isa.zig_cpu}", *options, "-c", source, "-o", object_file], check=True)
     subprocess.run([*zig, f"-mcpu={isas[0].zig_cpu}", "-static", object_file, "-o", program], check=True)
     return program

@@ -1,4 +1,4 @@
-/* Counts and reports the checks of vocabulary.c, and generates the numbers to check with. */
+/* Counts and reports checks, and generates the numbers to check with. */
 #pragma once
 
 #include <math.h>
@@ -17,9 +17,6 @@ static void expect(int holds, const char *name, double a, double b, double c, do
         printf("%s(%a, %a, %a): expected %a, got %a\n", name, a, b, c, expected, got);
     }
 }
-
-/* Returns whether a and b have the same bits or are both NaN. */
-static int same_float(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
 
 static float float_of(uint32_t bits) {
     float x;
@@ -64,6 +61,42 @@ static float random_float(void) {
         return float_of(bits);
     default:
         return ldexpf(1.0f + (float)(bits >> 9) * 0x1p-23f, (int)(bits % 64) - 32) * (bits & 256 ? -1.0f : 1.0f);
+    }
+}
+
+static const double special_doubles[] = {
+    0x1p-1074,
+    -0x1p-1074,
+    0x1.fffffffffffffp-1023,
+    0x1p-1022,
+    0x1.fffffffffffffp1023,
+    -0x1.fffffffffffffp1023,
+    0x1p52,
+    0x1.8p52,
+    0x1.fffffffffffffp51,
+    0x1.fffffffffffffp-2,
+    0x1p53,
+    -0x1p53,
+    0x1p63,
+    0x1.0000000000001p0,
+};
+enum { DOUBLES = sizeof special_doubles / sizeof *special_doubles };
+
+/* Returns a special value, a random bit pattern, or (half the time) a number with |x| in [2^-64, 2^64). */
+static double random_double(void) {
+    uint64_t bits = (uint64_t)random_bits() << 32 | random_bits();
+    double x;
+    switch (random_bits() % 8) {
+    case 0:
+        return (double)special_floats[bits % SPECIALS];
+    case 1:
+        return special_doubles[bits % DOUBLES];
+    case 2:
+    case 3:
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    default:
+        return ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, (int)(bits % 128) - 64) * (bits & 256 ? -1.0 : 1.0);
     }
 }
 

@@ -1,0 +1,177 @@
+/* Tests the primitives of core/simd that belong to one dtype: conversions, powers of two and lookups. Compiled for one
+ * instruction set; test_vocabulary.py runs it on all of them. Exits with 0 if every check passes. */
+#define LW_ELEMENT_FLOAT32
+
+#include "lanewise.h"
+
+#include "lanes.h"
+
+static numbers random_numbers(void) {
+    numbers n;
+    EACH(i) n.x[i] = random_float();
+    n.a = vf32_load(n.x);
+    return n;
+}
+
+static void test_powers_of_two(void) {
+    for (int k = -252; k <= 254; k++) {
+        numbers n;
+        EACH(i)
+        n.x[i] = ldexpf(1.0f + (float)(random_bits() >> 9) * 0x1p-23f, (int)(random_bits() % 48) - 24),
+        n.y[i] = (float)k, n.z[i] = 0;
+        n.a = vf32_load(n.x);
+        vf32 k_magic = vf32_set((float)SIMD_ROUND_MAGIC + (float)k);
+        CHECK(vf32_scale(n.a, k_magic), ldexpf(n.x[i], k));
+        CHECK(vf32_scale_floor(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
+        CHECK(vf32_scale_floor(n.a, vf32_set((float)k + 0.9375f)), ldexpf(n.x[i], k));
+        if (k >= -126 + 24 && k <= 127 - 24) {
+            CHECK(vf32_scale_normal(n.a, k_magic), ldexpf(n.x[i], k));
+        }
+        vf32 exponent = vf32_set((float)SIMD_EXPONENT_MAGIC + (float)k);
+        if (k >= -126 && k <= 127) {
+            CHECK(vf32_power_of_two(exponent), ldexpf(1, k));
+        }
+        if (k == -127 || k == 128) {
+            CHECK(vf32_power_of_two(exponent), k < 0 ? 0 : INFINITY);
+        }
+    }
+}
+
+#define CHECK_INT(got, reference)                                                                              \
+    do {                                                                                                       \
+        vi32 lanes = (vi32)(got);                                                                              \
+        EACH(i) expect(lanes[i] == (int32_t)(reference), #got, x[i], y[i], 0, lanes[i], (int32_t)(reference)); \
+    } while (0)
+
+static void test_integers(void) {
+    float squares[32];
+    for (int i = 0; i < 32; i++) {
+        squares[i] = (float)(i * i);
+    }
+    static const uint32_t table[8] = {7, 0x80000000u, 0xffffffffu, 0, 0x01020304, 0xfedcba98u, 1, 0x5a5a5a5a};
+    for (int round = 0; round < 20000 / VF32_LANES; round++) {
+        int32_t x[VF32_LANES], y[VF32_LANES];
+        EACH(i) {
+            x[i] = round % 2 ? (int32_t)random_bits() : special_integers[random_bits() % INTEGERS];
+            y[i] = round % 3 ? (int32_t)random_bits() : special_integers[random_bits() % INTEGERS];
+        }
+        vi32 a = vi32_load(x), b = vi32_load(y);
+        CHECK_INT(vu32_shift_right(vi32_to_vu32(a), 5), (uint32_t)x[i] >> 5);
+        CHECK_INT(vu32_mul_high(vi32_to_vu32(a), vi32_to_vu32(b)), ((uint64_t)(uint32_t)x[i] * (uint32_t)y[i]) >> 32);
+        CHECK_INT(vu32_lookup(table, vi32_and(a, vi32_set(7))), table[x[i] & 7]);
+        CHECK_INT(vf32_to_vi32(vf32_lookup_16(squares, a)), (x[i] & 15) * (x[i] & 15));
+        CHECK_INT(vf32_to_vi32(vf32_lookup_32(squares, a)), (x[i] & 31) * (x[i] & 31));
+        CHECK_INT(vu32_lt(vi32_to_vu32(a), vi32_to_vu32(b)), (uint32_t)x[i] < (uint32_t)y[i] ? -1 : 0);
+        vf32 converted = vi32_to_vf32(a);
+        wf64 wide = vi32_to_wf64(a), long_float;
+        wi64 product = vi32_to_wi64(a) * vi32_to_wi64(b);
+        long_float = wi64_to_wf64(product);
+        vf32 rounded = wi64_to_vf32(product);
+        CHECK_INT(wi64_to_vi32(product), (uint32_t)x[i] * (uint32_t)y[i]);
+        EACH(i) {
+            int64_t exact = (int64_t)x[i] * y[i];
+            expect(converted[i] == (float)x[i], "vi32_to_vf32", x[i], 0, 0, converted[i], (float)x[i]);
+            expect(wide[i] == x[i], "vi32_to_wf64", x[i], 0, 0, wide[i], x[i]);
+            expect(product[i] == exact, "vi32_to_wi64", x[i], y[i], 0, (double)product[i], (double)exact);
+            expect(long_float[i] == (double)exact, "wi64_to_wf64", x[i], y[i], 0, long_float[i], (double)exact);
+            expect(rounded[i] == (float)exact, "wi64_to_vf32", x[i], y[i], 0, rounded[i], (float)exact);
+        }
+    }
+}
+
+static int64_t saturated(double x, int64_t low, int64_t high) {
+    if (x != x) {
+        return 0;
+    }
+    if (x >= (double)high) {
+        return high;
+    }
+    return x <= (double)low ? low : (int64_t)x;
+}
+
+/* Returns the float16 nearest to x, in plain arithmetic. With e the exponent of x, neighboring float16 values differ by
+ * 2^(e - 10), or by 2^-24 if they are denormal. */
+static float nearest_float16(double x) {
+    if (x != x || x == 0 || fabs(x) >= 65520) {
+        return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
+    }
+    int exponent = ilogb(x);
+    double spacing = ldexp(1, (exponent < -14 ? -14 : exponent) - 10);
+    return (float)copysign(rint(x / spacing) * spacing, x);
+}
+
+static float decoded_float16(uint16_t bits) {
+    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    float size = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                                : ldexpf((float)(mantissa + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+static void test_conversions(void) {
+    for (uint32_t first = 0; first < 65536; first += VF32_LANES) {
+        uint16_t halves[VF32_LANES], again[VF32_LANES];
+        EACH(i) halves[i] = (uint16_t)(first + (uint32_t)i);
+        vf32 x = vf32_load_float16(halves);
+        vf32_store_float16(again, x);
+        EACH(i) {
+            float expected = decoded_float16(halves[i]);
+            expect(same(x[i], expected), "vf32_from_float16", halves[i], 0, 0, x[i], expected);
+            int kept =
+                expected != expected ? decoded_float16(again[i]) != decoded_float16(again[i]) : again[i] == halves[i];
+            expect(kept, "vf32_to_float16", halves[i], 0, 0, again[i], halves[i]);
+        }
+    }
+    for (int round = 0; round < 200000 / VF32_LANES; round++) {
+        numbers n = random_numbers();
+        vi32 whole = vf32_to_vi32(n.a);
+        wf64 exact = vf32_to_wf64(n.a), wide;
+        EACH(i) wide[i] = (double)n.x[i] * (1 + (double)(int32_t)random_bits() * 0x1p-52);
+        EACH(i)
+        if (round % 2 && fabs(wide[i]) < 1e30) {
+            wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
+        }
+        wi64 longs = vf32_to_wi64(n.a), wide_longs = wf64_to_wi64(wide);
+        vi32 wide_whole = wf64_to_vi32(wide);
+        vf32 narrow = wf64_to_vf32(wide);
+        uint16_t halves[VF32_LANES], odd_halves[VF32_LANES];
+        vf32_store_float16(halves, n.a);
+        vf32_store_float16(odd_halves, wf64_to_vf32_odd(wide));
+        wf64 below = wf64_floor(wide), half = wf64_floor(exact * wf64_set(0.5));
+        EACH(i) {
+            double x = n.x[i], w = wide[i];
+            expect(w != w ? below[i] != below[i] : below[i] == floor(w), "wf64_floor", w, 0, 0, below[i], floor(w));
+            expect(x != x ? half[i] != half[i] : half[i] == floor(x / 2), "wf64_floor", x / 2, 0, 0, half[i],
+                   floor(x / 2));
+            int64_t expected = saturated(x, INT32_MIN, INT32_MAX), wide_expected = saturated(w, INT32_MIN, INT32_MAX);
+            expect(whole[i] == expected, "vf32_to_vi32", x, 0, 0, whole[i], (double)expected);
+            expect(wide_whole[i] == wide_expected, "wf64_to_vi32", w, 0, 0, wide_whole[i], (double)wide_expected);
+            expected = saturated(x, INT64_MIN, INT64_MAX), wide_expected = saturated(w, INT64_MIN, INT64_MAX);
+            expect(longs[i] == expected, "vf32_to_wi64", x, 0, 0, (double)longs[i], (double)expected);
+            expect(wide_longs[i] == wide_expected, "wf64_to_wi64", w, 0, 0, (double)wide_longs[i],
+                   (double)wide_expected);
+            expect(x != x || exact[i] == x, "vf32_to_wf64", x, 0, 0, exact[i], x);
+            expect(same(narrow[i], (float)w), "wf64_to_vf32", w, 0, 0, narrow[i], (float)w);
+            float half = decoded_float16(halves[i]), odd_half = decoded_float16(odd_halves[i]);
+            expect(same(half, nearest_float16(x)), "vf32_to_float16", x, 0, 0, half, nearest_float16(x));
+            expect(same(odd_half, nearest_float16(w)), "wf64_to_vf32_odd", w, 0, 0, odd_half, nearest_float16(w));
+        }
+    }
+}
+
+static void test_memory(void) {
+    TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
+    TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
+    TEST_STORAGE(vf32, uint16_t, _float16, vf32_set(-3.5f), VF32_LANES)
+    TEST_STORAGE(vi32, uint8_t, _bits8, vi32_set(0xa5), VF32_LANES)
+    TEST_STORAGE(vi32, uint16_t, _bits16, vi32_set(0xa5a5), VF32_LANES)
+}
+
+int main(int count, char **arguments) {
+    guarded = count < 2 || strcmp(arguments[1], "unguarded") != 0;
+    test_powers_of_two();
+    test_integers();
+    test_conversions();
+    test_memory();
+    printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);
+    return failures != 0;
+}
