@@ -127,6 +127,7 @@ INLINE element element_from_bits(element_bits bits) {
 #define v_or V(or)
 #define v_xor V(xor)
 #define v_not V(not)
+#define v_quotient V(quotient)
 #define v_shift_left V(shift_left)
 #define v_shift_right V(shift_right)
 #define v_shift_left_each V(shift_left_each)

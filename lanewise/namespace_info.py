@@ -42,7 +42,8 @@ class NamespaceInfo:
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Returns the dtypes that operations compute with, by name; with `kind`, only those of that kind.
 
-        int64, float16 and float64 can be stored, moved and converted, but arithmetic has no kernels for them.
+        int64 and float64 are left out, although arithmetic computes in them, because reductions and functions such as
+        exp do not.
         """
         self._check(device)
         computed = (dtypes.bool, dtypes.int32, dtypes.float32)

@@ -33,7 +33,7 @@ TAGS = tuple(platform.removesuffix(_SUFFIX) for platform in TARGET.wheel_platfor
 # Chromium's limit for compiling a module synchronously on a page's main thread, where lanewise opens its modules.
 LARGEST_MODULE = 8 << 20
 # A page downloads the whole wheel before its first operation.
-LARGEST_WHEEL = 455_000
+LARGEST_WHEEL = 600_000
 
 
 class WheelError(Exception):

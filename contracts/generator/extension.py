@@ -176,6 +176,7 @@ def _descriptor(contract: Contract) -> str:
         .results = {{{", ".join(results)}}},
         .takes_out = {int(contract.has_out)},
         .in_place = {_in_place(contract)},
+        .compares = {int(contract.compares)},
         .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},
         .step_flops = {contract.flops},

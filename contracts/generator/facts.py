@@ -32,6 +32,7 @@ class DType:
     format: str  # its letter in the buffer protocol and in the module struct
     fraction: int = 0  # of floats: how many bits of the fraction are stored
     computed: str = ""  # the dtype that its elements are computed in, if it is another one
+    no_webgpu: str = ""  # why WebGPU does not compute it, so that the CPU does
 
     @property
     def element(self) -> str:

@@ -32,9 +32,20 @@ from .schema import (
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 OPTIONAL = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
+    "compares": ("elementwise",),
     "refuses_empty": ("reduction", "index_reduction"),
     "takes_number": ("rows",),
     "pivot": ("reduction", "rows"),
+}
+
+# Names of several dtypes that operations compute in, for the field `dtypes`.
+CLASSES = {
+    name: tuple(each for each in FACTS.named(*groups) if not FACTS.dtypes[each].computed)
+    for name, groups in {
+        "integer": ("signed", "unsigned"),
+        "floating": ("floating",),
+        "real": ("signed", "unsigned", "floating"),
+    }.items()
 }
 
 SHARED = ("facts.yaml", "kinds.yaml", "coming_from.yaml")  # every other YAML file in the folder is a contract
@@ -134,12 +145,17 @@ def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
         return False, {}
     if raw == {"any": "same"}:
         return True, {}
-    for name in (*raw.keys(), *raw.values()):
-        if name not in DTYPES:
-            raise fields.error(f"dtypes: expected one of {', '.join(DTYPES)}, or 'any: same' alone, got {name!r}")
-    if not raw:
-        raise fields.error("expected at least one dtype, got none; write dtypes: {float32: float32}")
-    return False, {dtype: str(raw[dtype]) for dtype in DTYPES if dtype in raw}
+    found: dict[str, str] = {}
+    for name, result in raw.items():
+        if name not in (*CLASSES, *DTYPES) or result not in ("same", *DTYPES):
+            raise fields.error(
+                f"dtypes: expected {', '.join(CLASSES)} or a dtype, and 'same' or a dtype for its result, or 'any: "
+                f"same' alone, got {name}: {result}"
+            )
+        found |= {each: each if result == "same" else str(result) for each in CLASSES.get(name, (name,))}
+    if not found:
+        raise fields.error("expected at least one dtype, got none; write dtypes: {floating: same}")
+    return False, {dtype: found[dtype] for dtype in DTYPES if dtype in found}
 
 
 def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...]) -> Variants | None:
@@ -167,9 +183,15 @@ def _by_dtype(fields: Fields, key: str, computed: tuple[str, ...]) -> dict[str, 
     raw = fields.value(key) if key in fields else {}
     if isinstance(raw, str):
         return {"": raw}
-    if not isinstance(raw, Mapping) or not set(raw) <= set(computed):
+    expanded = _expanded(raw) if isinstance(raw, Mapping) else {"": raw}
+    if not set(expanded) <= set(computed):
         raise fields.error(f"expected {key} to be an expression, or one for each of {', '.join(computed)}, got {raw!r}")
-    return {str(dtype): str(text) for dtype, text in raw.items()}
+    return {dtype: str(text) for dtype, text in expanded.items()}
+
+
+def _expanded(raw: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns a mapping by dtype in place of one whose keys may be names of CLASSES."""
+    return {dtype: value for name, value in raw.items() for dtype in CLASSES.get(name, (str(name),))}
 
 
 def _domain(fields: Fields, inputs: tuple[Input, ...], computed: tuple[str, ...]) -> dict[str, dict[str, Range]]:
@@ -179,12 +201,12 @@ def _domain(fields: Fields, inputs: tuple[Input, ...], computed: tuple[str, ...]
         raise fields.error(f"expected domain to name inputs, got {min(unknown)!r}")
     result = {}
     for name, value in raw.items():
-        per_dtype = isinstance(value, Mapping) and bool(set(value) & set(DTYPES))
-        if per_dtype and not set(value) <= set(computed):
+        per_dtype = isinstance(value, Mapping) and bool(set(value) & {*DTYPES, *CLASSES})
+        ranges = _expanded(value) if per_dtype else {"": value}
+        if per_dtype and not set(ranges) <= set(computed):
             raise fields.error(
                 f"domain of {name!r}: expected only dtypes {', '.join(computed)}, got {', '.join(value)}"
             )
-        ranges = value if per_dtype else {"": value}
         result[str(name)] = {dtype: _range(fields, str(name), each) for dtype, each in ranges.items()}
     return result
 

@@ -143,7 +143,7 @@ def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], paramet
     raw = contract.moves or contract.kind.name == "cast"
     inputs = {each.name: _present(each, case.dtype, inputs[each.name]) for each in contract.inputs}
     values = {name: value if raw else _wide(value) for name, value in inputs.items()}
-    settings = {each.name: _setting(contract, each, parameters[each.name]) for each in contract.parameters}
+    settings = {each.name: _setting(contract, case.dtype, each, parameters[each.name]) for each in contract.parameters}
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return np.asarray(eval(contract.expression(case.dtype), {**NAMES}, {**values, **settings}))
 
@@ -154,10 +154,10 @@ def _wide(value: Any) -> Any:
     return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
 
 
-def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
-    """Returns a parameter's value as the kernel sees it: elementwise kernels round floats to float32."""
+def _setting(contract: Contract, dtype: str, parameter: Parameter, value: Any) -> Any:
+    """Returns a parameter's value as the kernel sees it: elementwise kernels round floats to the computed dtype."""
     if parameter.type == "float" and contract.kind.name == "elementwise":
-        return float(np.float32(value))
+        return float(np.dtype(dtype).type(value))
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from statistics import NormalDist
 from types import FunctionType
 from typing import Any
@@ -24,6 +25,23 @@ def erf(x: Array) -> Array:
     return np.asarray(_erf(x), dtype=np.float64)
 
 
+def exact_fma(x1: Array, x2: Array, x3: Array) -> Array:
+    """Returns x1 * x2 + x3, rounded once to float64."""
+
+    def one(x: float, y: float, z: float) -> float:
+        if not math.isfinite(x) or not math.isfinite(y) or x == 0 or y == 0:
+            return x * y + z
+        if not math.isfinite(z):
+            return z
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        try:
+            return float(exact) if exact else x * y + z
+        except OverflowError:
+            return math.copysign(math.inf, exact)
+
+    return np.asarray(np.frompyfunc(one, 3, 1)(x1, x2, x3), dtype=np.float64)
+
+
 def fma(x1: Array, x2: Array, x3: Array) -> Array:
     """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64, so that rounding to float32 gives the fma."""
     product = x1 * x2  # exact, because both significands have 24 bits
@@ -38,12 +56,12 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Returns x1^x2, wrapped around to int32. If x2 is negative, returns 1 / x1^-x2 truncated, or 0 if x1 is 0."""
+    """Returns x1^x2, wrapped around to int64. If x2 is negative, returns 1 / x1^-x2 truncated, or 0 if x1 is 0."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
             return base ** (exponent & 1) if abs(base) == 1 else 0
-        return (pow(base, exponent, 2**32) + 2**31) % 2**32 - 2**31
+        return (pow(base, exponent, 2**64) + 2**63) % 2**64 - 2**63
 
     return np.asarray(np.frompyfunc(power, 2, 1)(x1.astype(object), x2.astype(object)), dtype=np.int64)
 

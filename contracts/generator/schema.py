@@ -258,6 +258,7 @@ class Contract:
     has_out: bool  # the Python function accepts `out=`
     device: bool = False  # accepts `device=`, as the array API's creation functions do
     is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
+    compares: bool = False  # for elementwise: compares two inputs by value, whatever their dtypes
     refuses_empty: bool = False  # an empty axis is an error, because the reduction has no identity
     takes_number: bool = False  # for rows: accepts an input without dimensions, as a row of one element
     # For reductions and rows: the reduction whose result is subtracted from integers first.

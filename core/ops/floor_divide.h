@@ -22,6 +22,17 @@ INLINE vf32 op_floor_divide(vf32 x1, vf32 x2) {
     vf32 undefined = x1 - x1;
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
+#elif defined IS_64BIT
+/* The truncated quotient, less 1 if the remainder and the divisor have different signs. */
+INLINE vec op_floor_divide(vec x1, vec x2) {
+    const vec zero = v_set(0), one = v_set(1);
+    vmask is_zero = v_eq(x2, zero), is_minus_one = v_eq(x2, v_set(-1)); /* -2^63 / -1 wraps */
+    vec divisor = v_select(m_or(is_zero, is_minus_one), one, x2), quotient = v_quotient(x1, divisor);
+    vec remainder = x1 - quotient * divisor;
+    vmask is_above = m_and(v_ne(remainder, zero), v_lt(v_xor(remainder, divisor), zero));
+    quotient = v_select(is_minus_one, -x1, v_select(is_above, quotient - one, quotient));
+    return v_select(is_zero, zero, quotient);
+}
 #else
 /* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers. That is more than 2^-32
  * times the quotient's magnitude, far above the rounding error. */

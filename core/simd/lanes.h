@@ -94,6 +94,14 @@ INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
 INLINE vi64 vi64_shift_right_each(vi64 x, vi64 n) {
     return x >> vi64_select(vu64_lt((vu64)n, vu64_set(64)), n, vi64_set(63));
 }
+/* The truncated quotient; no divisor is 0, nor -1. No instruction set divides integers in vectors. */
+INLINE vi64 vi64_quotient(vi64 x, vi64 divisor) {
+    for (int lane = 0; lane < VF64_LANES; lane++) {
+        x[lane] = x[lane] / divisor[lane];
+    }
+    return x;
+}
+
 /* The lowest integer stays as it is. */
 INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); }
 INLINE vi64 vi64_abs(vi64 x) { return vi64_select(x < 0, -x, x); }

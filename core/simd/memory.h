@@ -1,6 +1,7 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
  * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
- * elements. Those of a register of numbers are in portable.h, or in the header of a set with masked memory instructions. */
+ * elements. Those of vf32, vi32, vf64 and vi64 are in portable.h, or in the header of a set with masked memory
+ * instructions. */
 #pragma once
 
 #include "simd/portable.h"

@@ -7,20 +7,6 @@
  * entries in its kernel table are NULL, and the host uses the kernels of the SIMD128 library (native/targets.py).
  * `0 ? (kernel)` avoids warnings about unused functions. */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
-#include <wasm_simd128.h>
-
-#include "simd/types.h"
-
-/* If select is written with & and |, as in lanes.h, LLVM 22 compiles select(a > b, a, b) to relaxed_max. That may lose
- * NaN and the sign of zero. */
-#define SIMD_OWN_SELECT
-INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
-    return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
-}
-INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
-    return (vf64)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
-}
-
 #include "simd/simd128_common.h"
 
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return (vf32)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z); }

@@ -16,6 +16,16 @@
 
 #include "simd/types.h"
 
+/* If select is written with & and |, as in lanes.h, LLVM 22 compiles some selections to a maximum or a minimum,
+ * such as select(a > b, a, b). That may lose NaN and the sign of zero. */
+#define SIMD_OWN_SELECT
+INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
+    return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
+}
+INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
+    return (vf64)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
+}
+
 /* Engines materialize a vector constant with three instructions at every use, but load one from memory with a single
  * instruction. So vf32_set puts a literal in memory, and `used` keeps the compiler from folding it back. */
 #define SIMD128_SET(type, element, bits, x)                                               \

@@ -91,7 +91,8 @@ ROWS = [
     ),
     # dtypes and variants
     ("kind: cast, dtypes: {any: chosen}", "kind: cast, dtypes: {any: same}", "dtypes: {any: chosen} for a cast"),
-    ("dtypes: {any: same}, special: []", "dtypes: {any: chosen}", "or 'any: same' alone, got 'any'"),
+    ("dtypes: {any: same}, special: []", "dtypes: {any: chosen}", "or 'any: same' alone, got any: chosen"),
+    ("dtypes: {floating: same}, special: []", "dtypes: {floats: same}", "got floats: same"),
     (
         VARIANTS % "a: slant, b: slant_b",
         f"kind: reduction, {VARIANTS % 'a: slant, b: slant_b'}",

@@ -180,8 +180,9 @@ def test_metadata_is_json(repository):
     assert generate(repository, "--out", out).returncode == 0
     content = json.loads((out / "lanewise" / "_lib" / "operations.json").read_text(encoding="utf-8"))
     relu = next(each for each in content["operations"] if each["name"] == "relu")
-    assert relu["dtypes"] == {"int32": "int32", "float32": "float32"}
-    assert relu["kernels"] == [{"int32": "relu_int32", "float32": "relu_float32"}]
+    dtypes = ("int32", "int64", "float32", "float64")
+    assert relu["dtypes"] == {dtype: dtype for dtype in dtypes}
+    assert relu["kernels"] == [{dtype: f"relu_{dtype}" for dtype in dtypes}]
     assert not {"copy", "put"} & {each["name"] for each in content["operations"]}
 
 

@@ -1,6 +1,6 @@
-/* Tests the primitives of core/simd that every dtype has against the C library or plain C, lane by lane. Compiled for one
- * instruction set and one dtype (LW_ELEMENT_...); test_vocabulary.py runs it on all of them. Exits with 0 if every check
- * passes.
+/* Tests the primitives of core/simd that every dtype has against the C library or plain C, lane by lane. Compiled for
+ * one instruction set and one dtype (LW_ELEMENT_...); test_vocabulary.py runs it on all of them. Exits with 0 if every
+ * check passes.
  *     vocabulary                 on Linux, an inaccessible page follows the memory that partial loads read
  *     vocabulary unguarded       without that page, for emulators that read more than a load asks for */
 #include "lanewise.h"

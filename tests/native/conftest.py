@@ -13,7 +13,8 @@ import pytest
 from native import compiler
 from native.targets import host
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(Path(__file__).parent), str(TESTS), str(TESTS.parent / "contracts")]
 
 import arm_python  # noqa: E402
 import support  # noqa: E402

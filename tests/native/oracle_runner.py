@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -121,11 +121,12 @@ def compile_counting_runner(target: Target, isa: Isa) -> Path:
     return compile_runner(target, using, isa, ("-DLW_COUNT_PATHS",))
 
 
-def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
-    """Runs all oracle cases with a runner of compile_counting_runner(). Returns its messages about failed cases, and
-    how often each code path was taken."""
+def run_paths(command: list[str | Path], operations: Collection[str] | None = None) -> tuple[list[str], dict[str, int]]:
+    """Runs the oracle cases of some operations, by default of all, with a runner of compile_counting_runner(). Returns
+    its messages about failed cases, and how often each code path was taken."""
     assert PATHS, "build/oracle_paths is empty; run: python contracts/generate.py --oracle build/oracle"
-    words = [*command, "--paths", *ORACLE, *PATHS]
+    files = [path for path in (*ORACLE, *PATHS) if operations is None or path.stem in operations]
+    words = [*command, "--paths", *files]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
     rows = re.findall(r"^path (\d+) (.+)$", done.stdout, flags=re.MULTILINE)

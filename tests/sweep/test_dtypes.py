@@ -12,8 +12,8 @@ from generator.schema import DTYPES, FLOATS
 
 import lanewise as lw
 
-# An operation without a kernel for a dtype computes in the next dtype of this list for which it has a kernel.
-ORDER = ("bool", "int32", "float32")
+# An operation without a kernel for a dtype computes in the first of these for which it has a kernel.
+LATER = {"bool": ("int32", "float32"), "int32": ("float32",), "int64": ("float64",)}
 
 
 def promoted(*dtypes):
@@ -25,8 +25,7 @@ def computed(contract, dtype):
     """Returns the dtype that a call computes in, or None if it is rejected."""
     if dtype in contract.computed:
         return dtype
-    later = ORDER[ORDER.index(dtype) + 1 :] if dtype in ORDER else ()
-    return next((each for each in later if each in contract.computed), None)
+    return next((each for each in LATER.get(dtype, ()) if each in contract.computed), None)
 
 
 def tensors(contract, dtypes):

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from ..facts import FACTS
 from ..fields import ContractError
 from ..schema import Contract, all_kernels
 from .wgsl_kinds import EMITTERS
@@ -104,7 +105,7 @@ def _modules(library: Library, contract: Contract, indices: Mapping[str, int]) -
         try:
             text = emitter(Module(library, contract, kernel))
         except ContractError:
-            if required:
+            if required and not (kernel.dtype in FACTS.dtypes and FACTS.dtypes[kernel.dtype].no_webgpu):
                 raise
             continue
         facts = {

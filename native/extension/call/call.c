@@ -121,7 +121,7 @@ static int needs_pivot(const lw_plan *plan) {
 /* Returns whether an operation compares tensors of int64 and of floats: no dtype includes both. */
 static int compares_int64_with_floats(const lw_plan *plan) {
     const lw_operand *x1 = &plan->operands[0], *x2 = &plan->operands[1];
-    return lw_compares(plan->operation) && x1->weakness == LW_STRONG && x2->weakness == LW_STRONG &&
+    return plan->operation->compares && x1->weakness == LW_STRONG && x2->weakness == LW_STRONG &&
            lw_is_floating(lw_promote(x1->dtype, x2->dtype)) && (x1->dtype == LW_INT64 || x2->dtype == LW_INT64) &&
            lw_is_numpy_scalar(x1) == lw_is_numpy_scalar(x2); /* otherwise, one becomes weak */
 }

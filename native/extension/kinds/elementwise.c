@@ -60,7 +60,7 @@ static int replace_beside_floats(lw_operand *number, int dtype, int is_up, int i
  * replaces Python numbers that this dtype does not hold. For other operations, returns `dtype`. A Python float beside
  * floats is converted to their dtype, as everywhere. call.c handles int64 beside floats, which have no common dtype. */
 static int resolve_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
-    if (!lw_compares(operation)) {
+    if (!operation->compares) {
         return dtype;
     }
     for (int i = 0; i < 2; i++) {
@@ -132,7 +132,7 @@ static int convert_operands(const lw_operation *operation, lw_operand *operands,
 /* Raises an error, and returns 1, for a negative int exponent of an integer power, as NumPy does. Exponents in an array
  * are not checked. */
 static int refuses_negative_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
-    if (operation != &lw_operations[LW_OPERATION_pow] || dtype != LW_INT32 || operands[1].weakness != LW_WEAK_INT ||
+    if (operation != &lw_operations[LW_OPERATION_pow] || lw_is_floating(dtype) || operands[1].weakness != LW_WEAK_INT ||
         operands[1].scalar.i >= 0) {
         return 0;
     }

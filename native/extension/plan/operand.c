@@ -107,7 +107,8 @@ static int find_kernel_dtype(const lw_operation *operation, int variant, int com
     if (computed == LW_BOOL && kernels[LW_INT32] >= 0) {
         return LW_INT32;
     }
-    return computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0 ? LW_FLOAT32 : -1;
+    int floating = lw_item_size(computed) == 8 ? LW_FLOAT64 : LW_FLOAT32;
+    return !lw_is_floating(computed) && kernels[floating] >= 0 ? floating : -1;
 }
 
 enum { DTYPE_LIST_TEXT = 64 };
@@ -137,10 +138,8 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the suggestion: the last dtype up to float32, in promotion order, with a kernel */
-    for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
-        target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
-    }
+    const int16_t *kernels = operation->kernels[variant];
+    int target = kernels[LW_FLOAT32] >= 0 || kernels[LW_INT32] < 0 ? LW_FLOAT32 : LW_INT32; /* the suggestion */
     for (int i = 0; i < count; i++) {
         const char *name = operation->inputs[i].name;
         if (!operands[i].data || operation->inputs[i].dtype >= 0 ||
@@ -148,7 +147,7 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
             continue;
         }
         int is_integer = operands[i].dtype == LW_INT64;
-        int also_int32 = is_integer && target == LW_FLOAT32 && operation->kernels[variant][LW_INT32] >= 0;
+        int also_int32 = is_integer && target == LW_FLOAT32 && kernels[LW_INT32] >= 0;
         lw_raise(LW_DTYPE_ERROR, "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
                  lw_dtype_name(operands[i].dtype), name, name, lw_dtype_name(target), also_int32 ? " or astype(" : "",
                  also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");

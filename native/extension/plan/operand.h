@@ -105,8 +105,9 @@ static inline int lw_promote(int a, int b) { return a < 0 ? b : lw_promotions[a]
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
 /* Returns the dtype of the kernel for operands that promote to `computed`: the first dtype with a kernel among
- * `computed` itself and its substitutes, which are int32 and float32 for bool, and float32 for int32. Returns
- * -1 with DTypeError set if none of these has a kernel. `variant` selects a row of operation->kernels. */
+ * `computed` itself and its substitutes, which are int32 and float32 for bool, float32 for int32, and float64 for
+ * int64. Returns -1 with DTypeError set if none of these has a kernel. `variant` selects a row of
+ * operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, lets lw_execute() cast an array. */

@@ -80,6 +80,7 @@ typedef struct lw_operation {
     int8_t results[LW_DTYPE_COUNT]; /* the dtype of the result for each promoted dtype, or -1 */
     uint8_t takes_out;
     uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
+    uint8_t compares;       /* compares two inputs by value, whatever their dtypes */
     uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
     uint8_t refuses_empty;  /* for reductions: an axis of extent 0 is an error, because no identity exists */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
@@ -87,11 +88,6 @@ typedef struct lw_operation {
     /* The reduction whose result is subtracted from integers before they become float32, or NULL. */
     const struct lw_operation *pivot;
 } lw_operation;
-
-/* Returns whether an operation with kernels compares its two inputs. */
-static inline int lw_compares(const lw_operation *operation) {
-    return operation->results[LW_INT64] == LW_BOOL && operation->kernels[0][LW_INT64] >= 0;
-}
 
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */
 LW_HIDDEN const lw_operation lw_operations[];
