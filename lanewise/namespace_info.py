@@ -42,8 +42,8 @@ class NamespaceInfo:
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Returns the dtypes that operations compute with, by name; with `kind`, only those of that kind.
 
-        int64 and float64 are left out, although arithmetic computes in them, because reductions and functions such as
-        exp do not.
+        int64 and float64 are left out, although much computes in them, because sums and functions such as exp do not
+        in float64.
         """
         self._check(device)
         computed = (dtypes.bool, dtypes.int32, dtypes.float32)

@@ -43,17 +43,17 @@
 #include "element.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 512, GEMM_MC = 96 };
+enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 512, GEMM_MC = 96 };
 #elif defined LW_ISA_AVX2 || defined LW_ISA_AVX
-enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
+enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_SSE2
-enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_NEON
-enum { GEMM_MR = 8, GEMM_EDGE_MR = 8, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
+enum { GEMM_MR = 8, GEMM_EDGE_MR = 8, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 192 };
 #elif LANES == 4 /* WebAssembly */
-enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 384, GEMM_MC = 192 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 384, GEMM_MC = 192 };
 #else
-enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 64 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 64 };
 #endif
 
 /* The micro-kernel's loop along k: how many steps ahead it prefetches B (0 turns that off), how many steps are
@@ -78,6 +78,7 @@ enum { GEMM_COPIES_B = 1, GEMM_KNOWS_CACHES = 1, GEMM_NARROW_ONE_TASK_N = 256, G
 enum { GEMM_NARROW_N = 160 };
 
 enum {
+    GEMM_KC = GEMM_KC_32 * 4 / ELEMENT_SIZE, /* the table has that of elements with 32 bits */
     GEMM_NR = GEMM_NR_VECTORS * LANES,
     GEMM_L1_ELEMENTS = (1 << 15) / ELEMENT_SIZE, /* 32 KB */
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */

@@ -4,7 +4,7 @@
 
 enum {
     SORT_MAX_PART = 1 << 20, /* maximum number of items of a part, for interruptions */
-    SORT_DIGITS = 4,
+    SORT_MAX_DIGITS = 8,
     SORT_DIGIT_VALUES = 256
 };
 
@@ -45,6 +45,7 @@ typedef struct sort_radix_passes {
     sort_block *count_all; /* adds to counts[d][v], for each digit d, the number of items whose digit d is v */
     sort_block *count;     /* the same for one digit, in counts[0] */
     sort_block *scatter;   /* moves each item to counts[0][its digit] in `sorted`, and increments this index */
+    int digits;            /* of a key */
 } sort_radix_passes;
 
 typedef struct sort_radix_state {
@@ -54,38 +55,47 @@ typedef struct sort_radix_state {
     int digit;
 } sort_radix_state;
 
-/* Defines the passes for `bits`-bit items, and sort_radix_<bits>, which sorts them by the 32 bits from bit `low` on. */
-#define SORT_RADIX(bits, low)                                                                                       \
-    static void sort_count_digits_##bits(void *argument, int64_t begin, int64_t end) {                              \
-        const sort_radix_state *state = argument;                                                                   \
-        const uint##bits##_t *items = state->items;                                                                 \
-        sort_counts *counts = state->counts;                                                                        \
-        for (int64_t i = begin; i < end; i++)                                                                       \
-            for (int digit = 0; digit < SORT_DIGITS; digit++) counts[digit][items[i] >> (low + 8 * digit) & 255]++; \
-    }                                                                                                               \
-    static void sort_count_digit_##bits(void *argument, int64_t begin, int64_t end) {                               \
-        const sort_radix_state *state = argument;                                                                   \
-        const uint##bits##_t *items = state->items;                                                                 \
-        uint32_t *count = *state->counts;                                                                           \
-        int shift = low + 8 * state->digit;                                                                         \
-        for (int64_t i = begin; i < end; i++) count[items[i] >> shift & 255]++;                                     \
-    }                                                                                                               \
-    static void sort_scatter_##bits(void *argument, int64_t begin, int64_t end) {                                   \
-        const sort_radix_state *state = argument;                                                                   \
-        const uint##bits##_t *items = state->items;                                                                 \
-        uint##bits##_t *sorted = state->sorted;                                                                     \
-        uint32_t *next = *state->counts;                                                                            \
-        int shift = low + 8 * state->digit;                                                                         \
-        for (int64_t i = begin; i < end; i++) sorted[next[items[i] >> shift & 255]++] = items[i];                   \
-    }                                                                                                               \
-    lw_status sort_radix_##bits(lw_context *context, uint##bits##_t **items, uint##bits##_t **spare, int64_t n) {   \
-        static const sort_radix_passes passes = {sort_count_digits_##bits, sort_count_digit_##bits,                 \
-                                                 sort_scatter_##bits};                                              \
-        void *sorted = *items, *other = *spare;                                                                     \
-        lw_status status = sort_radix(context, &sorted, &other, n, &passes);                                        \
-        *items = sorted;                                                                                            \
-        *spare = other;                                                                                             \
-        return status;                                                                                              \
+/* Defines the passes for items of a type, and sort_radix_<name>, which sorts them by `key`, an expression of an
+ * item x. */
+#define SORT_RADIX(name, item, key, digits_of_key)                                                         \
+    static void sort_count_digits_##name(void *argument, int64_t begin, int64_t end) {                     \
+        const sort_radix_state *state = argument;                                                          \
+        const item *items = state->items;                                                                  \
+        sort_counts *counts = state->counts;                                                               \
+        for (int64_t i = begin; i < end; i++) {                                                            \
+            item x = items[i];                                                                             \
+            for (int digit = 0; digit < digits_of_key; digit++) counts[digit][(key) >> 8 * digit & 255]++; \
+        }                                                                                                  \
+    }                                                                                                      \
+    static void sort_count_digit_##name(void *argument, int64_t begin, int64_t end) {                      \
+        const sort_radix_state *state = argument;                                                          \
+        const item *items = state->items;                                                                  \
+        uint32_t *count = *state->counts;                                                                  \
+        int shift = 8 * state->digit;                                                                      \
+        for (int64_t i = begin; i < end; i++) {                                                            \
+            item x = items[i];                                                                             \
+            count[(key) >> shift & 255]++;                                                                 \
+        }                                                                                                  \
+    }                                                                                                      \
+    static void sort_scatter_##name(void *argument, int64_t begin, int64_t end) {                          \
+        const sort_radix_state *state = argument;                                                          \
+        const item *items = state->items;                                                                  \
+        item *sorted = state->sorted;                                                                      \
+        uint32_t *next = *state->counts;                                                                   \
+        int shift = 8 * state->digit;                                                                      \
+        for (int64_t i = begin; i < end; i++) {                                                            \
+            item x = items[i];                                                                             \
+            sorted[next[(key) >> shift & 255]++] = x;                                                      \
+        }                                                                                                  \
+    }                                                                                                      \
+    lw_status sort_radix_##name(lw_context *context, item **items, item **spare, int64_t n) {              \
+        static const sort_radix_passes passes = {sort_count_digits_##name, sort_count_digit_##name,        \
+                                                 sort_scatter_##name, digits_of_key};                      \
+        void *sorted = *items, *other = *spare;                                                            \
+        lw_status status = sort_radix(context, &sorted, &other, n, &passes);                               \
+        *items = sorted;                                                                                   \
+        *spare = other;                                                                                    \
+        return status;                                                                                     \
     }
 
 /* Replaces the counts of a digit in each of `parts` parts by the indices of its first items after sorting. Returns
@@ -114,10 +124,10 @@ static void sort_exchange(void **items, void **spare) {
 
 static lw_status sort_radix_in_order(lw_context *context, void **items, void **spare, int64_t n,
                                      const sort_radix_passes *passes) {
-    sort_counts counts[SORT_DIGITS] = {0};
+    sort_counts counts[SORT_MAX_DIGITS] = {0};
     sort_radix_state state = {.items = *items, .counts = counts};
     lw_status status = sort_in_order(context, n, passes->count_all, &state);
-    for (int digit = 0; digit < SORT_DIGITS && status == LW_OK; digit++) {
+    for (int digit = 0; digit < passes->digits && status == LW_OK; digit++) {
         if (sort_find_places(counts + digit, 1, n)) {
             continue;
         }
@@ -147,7 +157,7 @@ static lw_status sort_radix_in_parts(lw_context *context, void **items, void **s
                                      sort_counts *counts, const sort_radix_passes *passes) {
     int64_t parts = divide_up(n, per_part);
     lw_status status = LW_OK;
-    for (int digit = 0; digit < SORT_DIGITS && status == LW_OK; digit++) {
+    for (int digit = 0; digit < passes->digits && status == LW_OK; digit++) {
         sort_divided_pass pass = {passes->count, {*items, *spare, counts, digit}, n, per_part};
         for (int64_t i = 0; i < parts * SORT_DIGIT_VALUES; i++) {
             counts[i / SORT_DIGIT_VALUES][i % SORT_DIGIT_VALUES] = 0;
@@ -180,5 +190,7 @@ static lw_status sort_radix(lw_context *context, void **items, void **spare, int
     return status;
 }
 
-SORT_RADIX(32, 0)
-SORT_RADIX(64, 32)
+SORT_RADIX(keys_32, uint32_t, x, 4)
+SORT_RADIX(keys_64, uint64_t, x, 8)
+SORT_RADIX(pairs_32, sort_pair_32, x >> 32, 4)
+SORT_RADIX(pairs_64, sort_pair_64, x.key, 8)

@@ -1,5 +1,5 @@
-/* LSD radix sort of 32 and 64-bit items, four digits of 8 bits, and the passes over blocks of items that it and other
- * sorts consist of.
+/* LSD radix sort of keys, and of pairs of a key and a position, by digits of 8 bits, and the passes over blocks of
+ * items that it and other sorts consist of.
  *
  * Source: Knuth, The Art of Computer Programming 3, 5.2.5. On several threads, each digit takes two passes. In the
  * first, each task counts the digits of its part of the items. The counts tell where each part's items of each digit
@@ -21,7 +21,15 @@ typedef void sort_block(void *argument, int64_t begin, int64_t end);
  * order, on any threads. */
 lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument);
 
-/* Sorts the n items at *items, with room for n more at *spare. Exchanges the pointers if needed, so that the result is
- * at *items. sort_radix_64 sorts by the upper 32 bits alone. */
-lw_status sort_radix_32(lw_context *context, uint32_t **items, uint32_t **spare, int64_t n);
-lw_status sort_radix_64(lw_context *context, uint64_t **items, uint64_t **spare, int64_t n);
+/* A pair of a key of 32 bits, in the upper half, and a position; and one of a key of 64 bits. */
+typedef uint64_t sort_pair_32;
+typedef struct sort_pair_64 {
+    uint64_t key, position;
+} sort_pair_64;
+
+/* Sort the n items at *items by their keys, with room for n more at *spare. They exchange the pointers if needed, so
+ * that the result is at *items. */
+lw_status sort_radix_keys_32(lw_context *context, uint32_t **items, uint32_t **spare, int64_t n);
+lw_status sort_radix_keys_64(lw_context *context, uint64_t **items, uint64_t **spare, int64_t n);
+lw_status sort_radix_pairs_32(lw_context *context, sort_pair_32 **items, sort_pair_32 **spare, int64_t n);
+lw_status sort_radix_pairs_64(lw_context *context, sort_pair_64 **items, sort_pair_64 **spare, int64_t n);

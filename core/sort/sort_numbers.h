@@ -1,15 +1,15 @@
 /* Sorts a row of numbers. Included by sorting.h.
  *
- * Elements are compared by int32 keys (index_reduction.h). Descending sorts invert the keys. The algorithm depends on
+ * Elements are compared by integer keys (index_reduction.h). Descending sorts invert the keys. The algorithm depends on
  * the row:
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
- *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
+ *   longer rows                   LSD radix sort of (key, position) pairs, digits of 8 bits.
  *   longer rows, few results      Selection: collects elements that sort before the last result kept so far;
  *                                 when the buffer is full, radix-sorts it and keeps the first results.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0.
- * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element up to four times, once per
- * digit.
+ * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per
+ * digit, up to four or eight times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  */
 #pragma once
@@ -29,7 +29,7 @@ enum {
 };
 
 /* Computes the keys of elements first .. first + count - 1. Writes up to one vector beyond the last key. */
-static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *keys) {
+static void sort_keys(const sort_row *s, int64_t first, int64_t count, element_bits *keys) {
     copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
     for (int64_t i = 0; i < count; i += LANES) {
         vbits key = b_load(keys + i);
@@ -39,13 +39,17 @@ static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *
 
 /* Writes result number `rank`: element `index` of the row, or its position. */
 INLINE void sort_write(const sort_row *s, int64_t rank, int32_t index) {
-    const char *from = s->gives_indices ? (const char *)&index : s->x + index * s->x_stride;
-    __builtin_memcpy(s->out + rank * s->out_stride, from, sizeof index);
+    char *to = s->out + rank * s->out_stride;
+    if (s->gives_indices) {
+        __builtin_memcpy(to, &index, sizeof index);
+    } else {
+        __builtin_memcpy(to, s->x + index * s->x_stride, ELEMENT_SIZE);
+    }
 }
 
 /* Rank sort. The rank of an element is the number of smaller elements plus the number of equal elements before it. */
 static void sort_by_rank(const sort_row *s) {
-    int32_t keys[SORT_SHORT + LANES], ranks[SORT_SHORT + LANES];
+    element_bits keys[SORT_SHORT + LANES], ranks[SORT_SHORT + LANES];
     int32_t length = (int32_t)s->length;
     sort_keys(s, 0, length, keys);
     for (int32_t i = 0; i < length; i += LANES) {
@@ -71,24 +75,43 @@ static void sort_by_rank(const sort_row *s) {
     }
 }
 
-/* Returns a key and a position as one integer that compares like the key or, if keys are equal, like the position. */
-INLINE uint64_t sort_pair(int32_t key, int64_t index) {
-    return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
+/* A pair of a key and a position. Pairs compare like their keys or, if keys are equal, like their positions. Keys in
+ * pairs are unsigned. */
+#ifdef IS_64BIT
+typedef uint64_t sort_key;
+typedef sort_pair_64 sort_pair;
+#define sort_radix_keys sort_radix_keys_64
+#define sort_radix_pairs sort_radix_pairs_64
+INLINE sort_pair sort_pair_of(int64_t key, int64_t position) {
+    return (sort_pair){(uint64_t)key ^ (uint64_t)INT64_MIN, (uint64_t)position};
 }
+INLINE int64_t sort_key_of(sort_pair pair) { return (int64_t)(pair.key ^ (uint64_t)INT64_MIN); }
+INLINE int32_t sort_position_of(sort_pair pair) { return (int32_t)pair.position; }
+#else
+typedef uint32_t sort_key;
+typedef sort_pair_32 sort_pair;
+#define sort_radix_keys sort_radix_keys_32
+#define sort_radix_pairs sort_radix_pairs_32
+INLINE sort_pair sort_pair_of(int32_t key, int64_t position) {
+    return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)position;
+}
+INLINE int32_t sort_key_of(sort_pair pair) { return (int32_t)((uint32_t)(pair >> 32) ^ 0x80000000u); }
+INLINE int32_t sort_position_of(sort_pair pair) { return (int32_t)pair; }
+#endif
 
 typedef struct sort_pairs_state {
     const sort_row *row;
-    uint64_t *pairs;
+    sort_pair *pairs;
 } sort_pairs_state;
 
 static void sort_make_pairs(void *argument, int64_t begin, int64_t end) {
     const sort_pairs_state *state = argument;
-    int32_t keys[SORT_CHUNK];
+    element_bits keys[SORT_CHUNK];
     for (int64_t first = begin; first < end; first += SORT_CHUNK) {
         int64_t count = min_int64(end - first, SORT_CHUNK);
         sort_keys(state->row, first, count, keys);
         for (int64_t i = 0; i < count; i++) {
-            state->pairs[first + i] = sort_pair(keys[i], first + i);
+            state->pairs[first + i] = sort_pair_of(keys[i], first + i);
         }
     }
 }
@@ -96,16 +119,16 @@ static void sort_make_pairs(void *argument, int64_t begin, int64_t end) {
 static void sort_write_pairs(void *argument, int64_t begin, int64_t end) {
     const sort_pairs_state *state = argument;
     for (int64_t i = begin; i < end; i++) {
-        sort_write(state->row, i, (int32_t)state->pairs[i]);
+        sort_write(state->row, i, sort_position_of(state->pairs[i]));
     }
 }
 
 /* Sorts a row by key and position, and writes the first s->count results. `pairs` and `spare` have room for the row. */
-static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
+static lw_status sort_pairs(lw_context *context, const sort_row *s, sort_pair *pairs, sort_pair *spare) {
     sort_pairs_state state = {s, pairs};
     lw_status status = sort_in_blocks(context, s->length, sort_make_pairs, &state);
     if (status == LW_OK) {
-        status = sort_radix_64(context, &state.pairs, &spare, s->length);
+        status = sort_radix_pairs(context, &state.pairs, &spare, s->length);
     }
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
@@ -116,12 +139,12 @@ INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count 
 
 typedef struct sort_selection {
     const sort_row *row;
-    uint64_t *pairs; /* candidates */
-    int64_t held;    /* number of candidates */
-    int64_t next;    /* the first element that has not been examined */
-    int64_t end;     /* of the row, or of a part of it */
-    int is_full;     /* whether the first row->count pairs are sorted; `limit` is then the key of the last of these */
-    int32_t limit;
+    sort_pair *pairs; /* candidates */
+    int64_t held;     /* number of candidates */
+    int64_t next;     /* the first element that has not been examined */
+    int64_t end;      /* of the row, or of a part of it */
+    int is_full;      /* whether the first row->count pairs are sorted; `limit` is then the key of the last of these */
+    element_bits limit;
 } sort_selection;
 
 /* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is
@@ -129,7 +152,7 @@ typedef struct sort_selection {
 static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
     sort_selection *state = *(sort_selection *const *)argument;
     const sort_row *s = state->row;
-    int32_t keys[SORT_CHUNK];
+    element_bits keys[SORT_CHUNK];
     int64_t end = min_int64(state->next + SORT_BLOCK, state->end), enough = sort_candidates(s), count;
     for (int64_t first = state->next; first < end; first += count) {
         count = min_int64(end - first, SORT_CHUNK);
@@ -142,7 +165,7 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
                 if (state->is_full && keys[j] >= state->limit) {
                     continue;
                 }
-                state->pairs[state->held++] = sort_pair(keys[j], first + j);
+                state->pairs[state->held++] = sort_pair_of(keys[j], first + j);
                 if (state->held == enough) {
                     PATH("sort: buffer of candidates full");
                     state->next = first + j + 1;
@@ -157,23 +180,23 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
 
 /* Finds the first row->count results among the elements from `next` to `end`. `spare` has as much room as
  * state->pairs, for sort_candidates() pairs. */
-static lw_status sort_select(lw_context *context, sort_selection *state, uint64_t *spare) {
+static lw_status sort_select(lw_context *context, sort_selection *state, sort_pair *spare) {
     const sort_row *s = state->row;
     lw_status status = LW_OK;
     while (state->next < state->end && status == LW_OK) {
         status = run_interruptible(context, sort_collect, &state);
         if (status == LW_OK && (state->held == sort_candidates(s) || state->next == state->end)) {
-            status = sort_radix_64(context, &state->pairs, &spare, state->held);
+            status = sort_radix_pairs(context, &state->pairs, &spare, state->held);
             state->held = s->count;
             state->is_full = 1;
-            state->limit = (int32_t)((uint32_t)(state->pairs[s->count - 1] >> 32) ^ 0x80000000u);
+            state->limit = sort_key_of(state->pairs[s->count - 1]);
         }
     }
     return status;
 }
 
-static lw_status sort_select_in_row(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
-    sort_selection state = {.row = s, .pairs = pairs, .end = s->length, .limit = INT32_MAX};
+static lw_status sort_select_in_row(lw_context *context, const sort_row *s, sort_pair *pairs, sort_pair *spare) {
+    sort_selection state = {.row = s, .pairs = pairs, .end = s->length, .limit = BITS_MAX};
     lw_status status = sort_select(context, &state, spare);
     sort_pairs_state results = {s, state.pairs};
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
@@ -183,15 +206,15 @@ static lw_status sort_select_in_row(lw_context *context, const sort_row *s, uint
 typedef struct sort_parts {
     const sort_row *row;
     int64_t parts;
-    uint64_t *results; /* row->count pairs of each part, and as many more */
-    uint64_t *scratch; /* 2 * sort_candidates() pairs for each part */
+    sort_pair *results; /* row->count pairs of each part, and as many more */
+    sort_pair *scratch; /* 2 * sort_candidates() pairs for each part */
 } sort_parts;
 
 static lw_status sort_part_task(lw_context *context, int64_t task, const void *argument) {
     const sort_parts *all = argument;
     const sort_row *s = all->row;
-    uint64_t *pairs = all->scratch + task * 2 * sort_candidates(s);
-    sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX};
+    sort_pair *pairs = all->scratch + task * 2 * sort_candidates(s);
+    sort_selection state = {.row = s, .pairs = pairs, .limit = BITS_MAX};
     state.next = task * s->length / all->parts;
     state.end = (task + 1) * s->length / all->parts;
     lw_status status = sort_select(context, &state, pairs + sort_candidates(s));
@@ -212,17 +235,17 @@ INLINE int64_t sort_part_count(const lw_context *context, const sort_row *s) {
 static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, int64_t parts) {
     int64_t results = parts * s->count;
     size_t pairs = (size_t)(2 * results + parts * 2 * sort_candidates(s));
-    uint64_t *memory = allocate_scratch(context, pairs * sizeof *memory);
+    sort_pair *memory = allocate_scratch(context, pairs * sizeof *memory);
     if (!memory) {
         return LW_NO_MEMORY;
     }
     PATH_IF(HAS_THREADS, "sort: selection in parts");
     sort_parts all = {s, parts, memory, memory + 2 * results};
     sort_pairs_state state = {s, memory};
-    uint64_t *spare = memory + results;
+    sort_pair *spare = memory + results;
     lw_status status = run_tasks(context, parts, sort_part_task, &all);
     if (status == LW_OK) {
-        status = sort_radix_64(context, &state.pairs, &spare, results);
+        status = sort_radix_pairs(context, &state.pairs, &spare, results);
     }
     if (status == LW_OK) {
         status = sort_in_blocks(context, s->count, sort_write_pairs, &state);
@@ -233,24 +256,26 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
 
 /* Maps the bits of a float to an integer that compares like the float, by inverting all bits but the sign if the
  * number is negative. Applied to such an integer, returns the bits of the float again. */
-INLINE vbits sort_ordered(vbits bits) { return b_xor(bits, b_and(b_shift_right(bits, 31), b_set(INT32_MAX))); }
+INLINE vbits sort_ordered(vbits bits) {
+    return b_xor(bits, b_and(b_shift_right(bits, 8 * ELEMENT_SIZE - 1), b_set(BITS_MAX)));
+}
 
 typedef struct sort_values_state {
     const sort_row *row;
-    uint32_t *keys;
+    sort_key *keys;
     int is_ambiguous; /* an element is NaN or -0, so its bits do not follow from its key */
 } sort_values_state;
 
 static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
     sort_values_state *state = argument;
     const sort_row *s = state->row;
-    const vbits flip = b_set(s->flip ^ INT32_MIN);
+    const vbits flip = b_set(s->flip ^ BITS_MIN);
     for (int64_t first = begin; first < end; first += SORT_CHUNK) {
         if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
             return;
         }
         int64_t count = min_int64(end - first, SORT_CHUNK);
-        int32_t *keys = (int32_t *)state->keys + first;
+        element_bits *keys = (element_bits *)state->keys + first;
         copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
         for (int64_t i = count; i % LANES; i++) {
             keys[i] = 0;
@@ -261,7 +286,7 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
             if (IS_FLOATING) {
                 key = sort_ordered(bits);
                 vec x = v_from_bits(bits);
-                ambiguous |= v_ne(x, x) | b_eq(bits, b_set(INT32_MIN));
+                ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
             }
             b_store(keys + i, b_xor(key, flip));
         }
@@ -274,8 +299,8 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
 static void sort_write_values(void *argument, int64_t begin, int64_t end) {
     const sort_values_state *state = argument;
     const sort_row *s = state->row;
-    const vbits flip = b_set(s->flip ^ INT32_MIN);
-    int32_t *keys = (int32_t *)state->keys;
+    const vbits flip = b_set(s->flip ^ BITS_MIN);
+    element_bits *keys = (element_bits *)state->keys;
     for (int64_t i = begin; i < end; i += LANES) {
         vbits key = b_xor(b_load(keys + i), flip);
         b_store(keys + i, IS_FLOATING ? sort_ordered(key) : key);
@@ -286,7 +311,7 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
 
 /* Sorts the values without their positions; if one is NaN or -0, instead sets *is_ambiguous and writes no results.
  * `keys` and `spare` have room for the row and one more vector. */
-static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *keys, uint32_t *spare,
+static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *keys, sort_key *spare,
                              int *is_ambiguous) {
     sort_values_state state = {.row = s, .keys = keys};
     lw_status status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
@@ -295,7 +320,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
     if (status != LW_OK || state.is_ambiguous) {
         return status;
     }
-    status = sort_radix_32(context, &state.keys, &spare, s->length);
+    status = sort_radix_keys(context, &state.keys, &spare, s->length);
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_values, &state) : status;
 }
 
@@ -305,7 +330,7 @@ INLINE int64_t sort_items(const sort_row *s) { return min_int64(s->length, sort_
 /* Returns how much memory sort_one_row() needs: none for rows that are short or divided among tasks. */
 static size_t sort_scratch_bytes(const lw_context *context, const sort_row *s) {
     int is_whole = s->length > SORT_SHORT && sort_part_count(context, s) <= 1;
-    return is_whole ? 2 * (size_t)sort_items(s) * sizeof(uint64_t) : 0;
+    return is_whole ? 2 * (size_t)sort_items(s) * sizeof(sort_pair) : 0;
 }
 
 static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scratch) {
@@ -318,14 +343,14 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
         sort_by_rank(s);
         return LW_OK;
     }
-    uint64_t *pairs = scratch, *spare = pairs + sort_items(s);
+    sort_pair *pairs = scratch, *spare = pairs + sort_items(s);
     if (sort_candidates(s) < s->length) {
         PATH("sort: selection");
         return sort_select_in_row(context, s, pairs, spare);
     }
     int needs_positions = s->gives_indices;
     if (!needs_positions) {
-        lw_status status = sort_values(context, s, (uint32_t *)pairs, (uint32_t *)spare, &needs_positions);
+        lw_status status = sort_values(context, s, (sort_key *)pairs, (sort_key *)spare, &needs_positions);
         if (status != LW_OK) {
             return status;
         }

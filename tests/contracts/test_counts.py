@@ -20,13 +20,13 @@ CASES = {
     "gelu": (90, "6776fd79"),
     "add": (176, "541f702a"),
     "where": (264, "0627f067"),
-    "sum": (126, "b83b23d1"),
-    "max": (120, "463959fe"),
-    "argmax": (100, "627fdda8"),
-    "vecdot": (122, "9bbd6fdd"),
+    "sum": (189, "f37fb66d"),
+    "max": (240, "7317c5c0"),
+    "argmax": (200, "0502a8a2"),
+    "vecdot": (183, "0cdc2394"),
     "softmax": (41, "2ccbec7a"),
     "layer_norm": (246, "95c6f2ac"),
-    "sort": (147, "60cf0bb7"),
+    "sort": (245, "303a9bc8"),
     "astype": (1584, "468ee26c"),
 }
 

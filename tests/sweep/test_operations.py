@@ -1,24 +1,19 @@
 """Tests operations from Python against the expected results in the oracle's files: sizes around vector widths,
 broadcasts, axes, special values. Also tests that CPU backends give the same bits, where a contract promises it."""
 
-import re
-
 import calls
 import numpy as np
 import pytest
 from generator.draw import draw
-from generator.facts import FACTS
 from judge import bits, complaint
-from tested import HOSTS
+from tested import HOSTS, is_left_to_the_cpu
 
 import lanewise as lw
-from lanewise.backends.libraries import checked_path
 from tests.bench.peers import convert
 from tests.bench.runner import tensor
 from tests.cases import operations
 from tests.cases.cases import build
 
-SHADERS = set(re.findall(r'"kernel":"(\w+)"', checked_path("wgpu").read_text(encoding="utf-8")))
 LARGE = (300_001,)
 LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}
 LARGE_BY_NAME = {"outer": (700,)}
@@ -81,8 +76,7 @@ def test_a_gpu_computes_without_the_cpu(contract, gpu, oracle):
     """No tensor is read back to compute a result: there is a kernel for every case, except in the dtypes that WebGPU
     does not compute."""
     for case in oracle.cases:
-        is_left = FACTS.dtypes[case.computed_dtype].no_webgpu and case.kernel not in SHADERS
-        if gpu.value not in case.excused and not is_left:
+        if gpu.value not in case.excused and not is_left_to_the_cpu(gpu, case.computed_dtype, case.kernel):
             arguments, keywords = calls.arguments(contract, case), case.keywords
             before = lw.memory_stats()["readbacks"]
             getattr(lw, contract.operation)(*arguments, **keywords)

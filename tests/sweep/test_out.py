@@ -4,6 +4,7 @@ import calls
 import numpy as np
 import pytest
 from judge import as_array, bits
+from tested import is_left_to_the_cpu
 
 import lanewise as lw
 
@@ -64,6 +65,8 @@ def test_in_place_along_every_axis(contract, dtype, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
 def test_out_that_overlaps_an_input_is_rejected(contract, dtype, backend):
+    if is_left_to_the_cpu(backend, dtype, contract.kernel(dtype)):
+        return  # which reads copies of the inputs
     function = getattr(lw, contract.operation)
     memory = lw.ones((5, 4), dtype=dtype)
     for x, out in ((memory[:4], memory[1:]), (memory[:4, ::-1], memory[:4]), (memory[:4].mT, memory[:4])):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 
 import oracle_file
 import pytest
 from generator import table
+from generator.facts import FACTS
 from generator.load import load_contracts
 
 import lanewise as lw
+from lanewise.backends.libraries import checked_path
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
@@ -19,8 +22,14 @@ SIGNATURE = table.signature(CONTRACTS)
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 CHOSEN = set(filter(None, os.environ.get("LANEWISE_SWEEP_BACKENDS", "").split(",")))  # empty: all of them
 BACKENDS = [info.name for info in lw.backends() if info.available and (not CHOSEN or info.name.value in CHOSEN)]
+SHADERS = set(re.findall(r'"kernel":"(\w+)"', checked_path("wgpu").read_text(encoding="utf-8")))
 HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
 GPUS = [backend for backend in BACKENDS if backend.is_gpu]
+
+
+def is_left_to_the_cpu(backend: lw.Backend, dtype: str, kernel: str) -> bool:
+    """Returns whether a GPU leaves a kernel to the CPU because it does not compute the dtype."""
+    return backend.is_gpu and bool(FACTS.dtypes[dtype].no_webgpu) and kernel not in SHADERS
 
 
 @cache
