@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from generator.facts import FACTS
 from generator.load import load_contracts
 
 import lanewise as lw
-from lanewise.backends.libraries import checked_path
+from lanewise.webgpu.shaders import kernel_names
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
@@ -22,7 +21,7 @@ SIGNATURE = table.signature(CONTRACTS)
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 CHOSEN = set(filter(None, os.environ.get("LANEWISE_SWEEP_BACKENDS", "").split(",")))  # empty: all of them
 BACKENDS = [info.name for info in lw.backends() if info.available and (not CHOSEN or info.name.value in CHOSEN)]
-SHADERS = set(re.findall(r'"kernel":"(\w+)"', checked_path("wgpu").read_text(encoding="utf-8")))
+SHADERS = kernel_names()
 HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
 GPUS = [backend for backend in BACKENDS if backend.is_gpu]
 
