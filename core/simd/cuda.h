@@ -68,34 +68,54 @@ INLINE bool vm64_or(bool a, bool b) { return a | b; }
 INLINE bool vm64_xor(bool a, bool b) { return a ^ b; }
 INLINE bool vm64_not(bool a) { return !a; }
 INLINE int64_t vm64_to_vi64(bool m) { return m; }
+INLINE bool vm64_any(bool m) { return m; }
+INLINE bool vm64_all(bool m) { return m; }
 INLINE bool wm64_to_vm32(bool m) { return m; }
 
 INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }
 INLINE float vf32_from_bits(int32_t x) { return __int_as_float(x); }
 INLINE uint32_t vi32_to_vu32(int32_t x) { return (uint32_t)x; }
 INLINE int32_t vu32_to_vi32(uint32_t x) { return (int32_t)x; }
-INLINE int32_t vi32_and(int32_t a, int32_t b) { return a & b; }
-INLINE int32_t vi32_or(int32_t a, int32_t b) { return a | b; }
-INLINE int32_t vi32_xor(int32_t a, int32_t b) { return a ^ b; }
-INLINE int32_t vi32_not(int32_t a) { return ~a; }
-INLINE int32_t vi32_shift_left(int32_t x, int n) { return (int32_t)((uint32_t)x << n); }
-INLINE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
-INLINE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 32 ? (int32_t)((uint32_t)x << n) : 0; }
-INLINE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
 INLINE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
 INLINE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
 INLINE float vf32_lookup_16(const float *table, int32_t i) { return table[i & 15]; }
 INLINE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
 INLINE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
-INLINE int32_t vi32_minimum(int32_t a, int32_t b) { return a < b ? a : b; }
-INLINE int32_t vi32_maximum(int32_t a, int32_t b) { return a > b ? a : b; }
-INLINE int32_t vi32_abs(int32_t x) { return x < 0 ? (int32_t)(0u - (uint32_t)x) : x; }
+
+#define DEFINE_INTEGERS(name, element, word)                                               \
+    INLINE element name##_and(element a, element b) { return a & b; }                      \
+    INLINE element name##_or(element a, element b) { return a | b; }                       \
+    INLINE element name##_xor(element a, element b) { return a ^ b; }                      \
+    INLINE element name##_not(element a) { return ~a; }                                    \
+    INLINE element name##_shift_left(element x, int n) { return (element)((word)x << n); } \
+    INLINE element name##_shift_right(element x, int n) { return x >> n; }                 \
+    INLINE element name##_shift_left_each(element x, element n) {                          \
+        return (word)n < 8 * sizeof x ? (element)((word)x << n) : 0;                       \
+    }                                                                                      \
+    INLINE element name##_shift_right_each(element x, element n) {                         \
+        return x >> ((word)n < 8 * sizeof x ? n : (element)(8 * sizeof x - 1));            \
+    }                                                                                      \
+    INLINE element name##_minimum(element a, element b) { return a < b ? a : b; }          \
+    INLINE element name##_maximum(element a, element b) { return a > b ? a : b; }          \
+    INLINE element name##_abs(element x) { return x < 0 ? (element)((word)0 - (word)x) : x; }
+
+DEFINE_INTEGERS(vi32, int32_t, uint32_t)
+DEFINE_INTEGERS(vi64, int64_t, uint64_t)
+INLINE int64_t vi64_quotient(int64_t x, int64_t divisor) { return x / divisor; }
 
 INLINE float vf32_abs(float x) { return fabsf(x); }
 INLINE float vf32_copysign(float x, float s) { return copysignf(x, s); }
 INLINE bool vf32_isnan(float x) { return x != x; }
 INLINE double vf64_abs(double x) { return fabs(x); }
 INLINE bool vf64_isnan(double x) { return x != x; }
+INLINE int64_t vf64_bits(double x) { return __double_as_longlong(x); }
+INLINE double vf64_copysign(double x, double s) { return copysign(x, s); }
+INLINE double vf64_sqrt(double x) { return __dsqrt_rn(x); }
+INLINE double vf64_fma_strict(double x, double y, double z) { return __fma_rn(x, y, z); }
+INLINE double vf64_floor(double x) { return floor(x); }
+INLINE double vf64_ceil(double x) { return ceil(x); }
+INLINE double vf64_trunc(double x) { return trunc(x); }
+INLINE double vf64_round(double x) { return rint(x); }
 INLINE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
 INLINE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
 INLINE float vf32_fma_strict(float x, float y, float z) { return __fmaf_rn(x, y, z); }
@@ -108,26 +128,20 @@ INLINE double wf64_floor(double x) { return floor(x); }
 INLINE float vf32_at_least(float x, float low) { return low > x ? low : x; }
 INLINE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
-/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf do neither: they
+/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. fmin and fmax do neither: they
  * return the other operand instead of NaN, and do not order zeros. */
-INLINE float vf32_minimum(float a, float b) {
-    if (a != a || b != b) {
-        return a + b;
+#define DEFINE_EXTREME(name, element, bits, from_bits, sign_of, is_nearer)          \
+    INLINE element name(element a, element b) {                                     \
+        if (a != a || b != b) {                                                     \
+            return a + b;                                                           \
+        }                                                                           \
+        return a == b ? from_bits(bits(a) sign_of bits(b)) : a is_nearer b ? a : b; \
     }
-    if (a == b) {
-        return __int_as_float(__float_as_int(a) | __float_as_int(b));
-    }
-    return a < b ? a : b;
-}
-INLINE float vf32_maximum(float a, float b) {
-    if (a != a || b != b) {
-        return a + b;
-    }
-    if (a == b) {
-        return __int_as_float(__float_as_int(a) & __float_as_int(b));
-    }
-    return a > b ? a : b;
-}
+
+DEFINE_EXTREME(vf32_minimum, float, __float_as_int, __int_as_float, |, <)
+DEFINE_EXTREME(vf32_maximum, float, __float_as_int, __int_as_float, &, >)
+DEFINE_EXTREME(vf64_minimum, double, __double_as_longlong, __longlong_as_double, |, <)
+DEFINE_EXTREME(vf64_maximum, double, __double_as_longlong, __longlong_as_double, &, >)
 
 /* x * 2^(k_magic - SIMD_ROUND_MAGIC), by two factors as in portable_scale. */
 INLINE float vf32_scale(float x, float k_magic) {
