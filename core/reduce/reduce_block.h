@@ -26,7 +26,7 @@ enum {
      * these: the same number from every group of REDUCE_PERIOD adjacent registers, so that the first pass already
      * loads every cache line. Further passes compute the remaining registers. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
-    REDUCE_PERIOD = LANES == 1 ? 16 : LANES == 2 ? 8 : 4,
+    REDUCE_PERIOD = LANES < 4 ? 16 / LANES : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
     REDUCE_UNROLL = LANES == 1 ? 2 : 8             /* unroll factor of the loop that joins partials */

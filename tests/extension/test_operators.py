@@ -169,10 +169,9 @@ def test_ints_of_any_size_become_floats_next_to_floats():
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
 def test_storage_dtypes_name_astype(dtype):
-    other = r" or astype\(x, lw\.int32\)" if dtype == "int64" else ""
-    expected = rf"^sum: expected bool, int32 or float32, got {dtype} for x; convert it with astype\(x, lw\.float32\)"
-    with pytest.raises(lw.DTypeError, match=expected + other + "$"):
-        lw.sum(np.ones(3, dtype))
+    expected = rf"^exp: expected bool, int32 or float32, got {dtype} for x; convert it with astype\(x, lw\.float32\)"
+    with pytest.raises(lw.DTypeError, match=expected + "$"):
+        lw.exp(np.ones(3, dtype))
 
 
 def test_a_dtype_without_a_kernel_is_named_with_its_argument():

@@ -120,7 +120,7 @@ def test_searchsorted_of_views_numbers_and_other_dtypes():
     with pytest.raises(lw.IndexOutOfRangeError):
         lw.searchsorted([3.0, 1.0], [2.0], sorter=[0, 2]).tolist()
     with pytest.raises(lw.DTypeError, match="astype"):
-        lw.searchsorted(lw.ones(3, "float64"), 1.0)
+        lw.searchsorted(lw.ones(3, "float16"), 1.0)
 
 
 @given(st.data())
@@ -154,10 +154,9 @@ def test_dtypes_and_backends():
     x = lw.asarray([2.0, 1.0]).to("scalar")
     values, indices = x.topk(1)
     assert {each.backend for each in (x.sort(), x.argsort(), values, indices)} == {lw.Backend.SCALAR}
-    for dtype in ("float64", "int64", "float16"):
-        for function in (lw.sort, lw.argsort, lambda each: lw.topk(each, 1)):
-            with pytest.raises(lw.DTypeError, match="astype"):
-                function(lw.ones(3, dtype))
+    for function in (lw.sort, lw.argsort, lambda each: lw.topk(each, 1)):
+        with pytest.raises(lw.DTypeError, match="astype"):
+            function(lw.ones(3, "float16"))
 
 
 @pytest.mark.parametrize(
