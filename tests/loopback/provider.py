@@ -17,7 +17,7 @@ class Loopback:
 
     def devices(self) -> list[DeviceInfo]:
         """Returns the device."""
-        return [DeviceInfo(0, "loopback", 1 << 36, 1 << 36)]
+        return [DeviceInfo(0, "loopback", 1 << 34, 1 << 34)]
 
     def open(self, device: DeviceInfo | None) -> None:
         """Opens a new device."""
