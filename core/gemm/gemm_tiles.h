@@ -50,7 +50,7 @@ enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEM
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_NEON
 enum { GEMM_MR = 8, GEMM_EDGE_MR = 8, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 192 };
-#elif LANES == 4 /* WebAssembly */
+#elif VF32_LANES == 4 /* WebAssembly */
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 384, GEMM_MC = 192 };
 #else
 enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC_32 = 256, GEMM_MC = 64 };
