@@ -332,7 +332,7 @@ static void attention_finish(const attention_chunk *c) {
     }
 }
 
-/* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
+/* Reserves `count` elements of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
  * updates `used`, to find out how much memory is needed. */
 INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
     element *part = memory ? memory + *used : NULL;
@@ -340,7 +340,7 @@ INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
     return part;
 }
 
-/* Places the chunk's arrays in `memory`, and returns the number of floats they need. */
+/* Places the chunk's arrays in `memory`, and returns the number of elements they need. */
 static int64_t attention_place_arrays(const attention *all, attention_chunk *c, element *memory) {
     const lw_attention_layout *l = all->layout;
     int64_t rows = min_int64(l->queries, all->rows), used = 0;

@@ -160,7 +160,6 @@ INLINE element element_from_bits(element_bits bits) {
 #define v_round(x) (x)
 #endif
 
-#define d_set D(set)
 #define d_load D(load)
 #define d_store D(store)
 
@@ -187,10 +186,7 @@ INLINE element element_from_bits(element_bits bits) {
 #define b_and B(and)
 #define b_or B(or)
 #define b_xor B(xor)
-#define b_not B(not)
-#define b_shift_left B(shift_left)
 #define b_shift_right B(shift_right)
-#define b_minimum B(minimum)
 #define b_maximum B(maximum)
 #define b_iota B(iota)
 #define b_first B(first)
@@ -205,9 +201,7 @@ INLINE vmask v_is_nonzero(vec x) { return v_ne(x, v_set(0)); }
 #endif
 
 #ifdef LW_ELEMENT_FLOAT32
-INLINE vdouble v_to_double(vec x) { return vf32_to_wf64(x); }
 INLINE vec v_from_double(vdouble x) { return wf64_to_vf32(x); }
 #elif defined LW_ELEMENT_FLOAT64
-INLINE vdouble v_to_double(vec x) { return x; }
 INLINE vec v_from_double(vdouble x) { return x; }
 #endif

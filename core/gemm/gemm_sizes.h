@@ -9,7 +9,7 @@ INLINE int gemm_has_long_panels(int64_t depth) { return GEMM_HAS_LONG_PANELS && 
 typedef struct gemm_sizes {
     int64_t rows, columns, depth; /* the largest size of a gemm_part */
     int64_t block, task_columns;  /* rows and columns that a task computes */
-    int64_t packing;              /* floats that a task packs */
+    int64_t packing;              /* elements that a task packs */
     int is_narrow;                /* too few columns for packing A to pay: only A's last, partial panel is packed */
 } gemm_sizes;
 
@@ -31,14 +31,14 @@ static int64_t gemm_narrow(const gemm *g, int64_t depth, int64_t threads, int is
                                                        : GEMM_NARROW_N;
 }
 
-/* Returns how many rows of A or columns of B, each of `depth` floats, fit in one of `shares` equal shares of a cache: a
+/* Returns how many rows of A or columns of B, each of `depth` elements, fit in one of `shares` equal shares of a cache: a
  * multiple of `unit`, from `unit` to `most`. Returns `most` if the size of the cache is unknown. */
 INLINE int64_t gemm_held(size_t cache_bytes, int shares, int64_t depth, int64_t unit, int64_t most) {
     if (!GEMM_KNOWS_CACHES || cache_bytes == 0) {
         return most;
     }
-    int64_t floats = (int64_t)(cache_bytes / sizeof(element)) / shares;
-    int64_t held = floats / (depth > 0 ? depth : 1) / unit * unit;
+    int64_t elements = (int64_t)(cache_bytes / sizeof(element)) / shares;
+    int64_t held = elements / (depth > 0 ? depth : 1) / unit * unit;
     PATH_IF(GEMM_KNOWS_CACHES && held < unit, "gemm: a cache that does not hold one panel");
     PATH_IF(GEMM_KNOWS_CACHES && held >= unit && held < most, "gemm: a small cache");
     PATH_IF(GEMM_KNOWS_CACHES && held >= most, "gemm: a large cache");
@@ -83,7 +83,7 @@ static gemm_sizes gemm_choose_sizes(const lw_context *context, const gemm *g, in
 typedef struct gemm_plan {
     gemm_sizes sizes;
     int shares_b;           /* several blocks of rows use the same panels of B */
-    int64_t a_size, b_size; /* floats of scratch for panels of A and of B; b_size is 0 if tasks keep only one of B */
+    int64_t a_size, b_size; /* elements of scratch for panels of A and of B; b_size is 0 if tasks keep only one of B */
 } gemm_plan;
 
 static gemm_plan gemm_make_plan(const lw_context *context, const gemm *g, int64_t threads) {

@@ -2,7 +2,7 @@
  *
  * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more
  * registers, for B and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of
- * it. A panel of A, KC x MR floats, fits in L1. If a panel of B, KC x NR floats, fits in L1 too, it stays there, and L2
+ * it. A panel of A, KC x MR elements, fits in L1. If a panel of B, KC x NR elements, fits in L1 too, it stays there, and L2
  * holds an MC x KC block of A. On avx512, it can be longer; then the panel of A stays in L1, and L2 holds LONG_NC
  * columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds. L3 holds PACKED_ROWS rows
  * of A and NC columns of B.

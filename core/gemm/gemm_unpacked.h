@@ -245,7 +245,7 @@ static lw_status unpacked_task(lw_context *context, int64_t task, const void *ar
 typedef struct unpacked_parts {
     const gemm *g;
     int64_t count, per_task;
-    int64_t width; /* floats from a row of a sum to the next: n, rounded up to whole vectors */
+    int64_t width; /* elements from a row of a sum to the next: n, rounded up to whole vectors */
     element *sums; /* m rows for each part */
 } unpacked_parts;
 

@@ -9,13 +9,16 @@
 
 #include "reduce/reduction.h"
 
-/* Integers are their own keys. Floats are mapped to integers of the same order: in negative floats, all bits but the
- * sign are inverted. x + 0 maps -0 to 0. NaN becomes the largest integer. */
+/* Maps the bits of a float to an integer that compares like the float, by inverting all bits but the sign if the
+ * number is negative. Applied to such an integer, returns the bits of the float again. */
+INLINE vbits choice_ordered(vbits bits) {
+    return b_xor(bits, b_and(b_shift_right(bits, 8 * ELEMENT_SIZE - 1), b_set(BITS_MAX)));
+}
+
+/* Integers are their own keys. Of floats, x + 0 maps -0 to 0, and NaN becomes the largest integer. */
 INLINE vbits choice_key_of(vec x) {
 #if IS_FLOATING
-    vbits bits = v_bits(x + v_set(0));
-    vbits ordered = bits ^ (b_shift_right(bits, 8 * ELEMENT_SIZE - 1) & b_set(BITS_MAX));
-    return b_select(v_isnan(x), b_set(BITS_MAX), ordered);
+    return b_select(v_isnan(x), b_set(BITS_MAX), choice_ordered(v_bits(x + v_set(0))));
 #else
     return x;
 #endif

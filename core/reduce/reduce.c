@@ -13,7 +13,7 @@ typedef struct reduction {
     int32_t kept;     /* number of dimensions that are not reduced */
     int64_t count;    /* reduced elements per output */
     int64_t chunk;    /* blocks per chunk, a part that a task can reduce on its own; a power of two */
-    int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
+    int64_t chunks;   /* chunks per output: at least 1, which is empty if no elements are reduced */
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* outputs per group, which are reduced together */
     int64_t groups;   /* number of groups */

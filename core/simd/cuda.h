@@ -47,29 +47,26 @@ DEFINE_LANES(vi64, int64_t)
 DEFINE_LANES(wf64, double)
 DEFINE_LANES(wi64, int64_t)
 
-INLINE bool vm32_set(int64_t x) { return x != 0; }
-INLINE bool vm32_and(bool a, bool b) { return a & b; }
-INLINE bool vm32_or(bool a, bool b) { return a | b; }
-INLINE bool vm32_xor(bool a, bool b) { return a ^ b; }
-INLINE bool vm32_not(bool a) { return !a; }
-INLINE int32_t vm32_to_vi32(bool m) { return m; }
-INLINE bool vm32_any(bool m) { return m; }
-INLINE bool vm32_all(bool m) { return m; }
-INLINE bool vm32_eq(bool a, bool b) { return a == b; }
-INLINE bool vm32_ne(bool a, bool b) { return a != b; }
-INLINE bool vm32_lt(bool a, bool b) { return a < b; }
-INLINE bool vm32_le(bool a, bool b) { return a <= b; }
-INLINE bool vm32_gt(bool a, bool b) { return a > b; }
-INLINE bool vm32_ge(bool a, bool b) { return a >= b; }
-INLINE bool vm32_minimum(bool a, bool b) { return a & b; }
-INLINE bool vm32_maximum(bool a, bool b) { return a | b; }
-INLINE bool vm64_and(bool a, bool b) { return a & b; }
-INLINE bool vm64_or(bool a, bool b) { return a | b; }
-INLINE bool vm64_xor(bool a, bool b) { return a ^ b; }
-INLINE bool vm64_not(bool a) { return !a; }
-INLINE int64_t vm64_to_vi64(bool m) { return m; }
-INLINE bool vm64_any(bool m) { return m; }
-INLINE bool vm64_all(bool m) { return m; }
+#define DEFINE_MASKS(name, integers, integer)                    \
+    INLINE bool name##_set(int64_t x) { return x != 0; }         \
+    INLINE bool name##_and(bool a, bool b) { return a & b; }     \
+    INLINE bool name##_or(bool a, bool b) { return a | b; }      \
+    INLINE bool name##_xor(bool a, bool b) { return a ^ b; }     \
+    INLINE bool name##_not(bool a) { return !a; }                \
+    INLINE bool name##_eq(bool a, bool b) { return a == b; }     \
+    INLINE bool name##_ne(bool a, bool b) { return a != b; }     \
+    INLINE bool name##_lt(bool a, bool b) { return a < b; }      \
+    INLINE bool name##_le(bool a, bool b) { return a <= b; }     \
+    INLINE bool name##_gt(bool a, bool b) { return a > b; }      \
+    INLINE bool name##_ge(bool a, bool b) { return a >= b; }     \
+    INLINE bool name##_minimum(bool a, bool b) { return a & b; } \
+    INLINE bool name##_maximum(bool a, bool b) { return a | b; } \
+    INLINE bool name##_any(bool m) { return m; }                 \
+    INLINE bool name##_all(bool m) { return m; }                 \
+    INLINE integer name##_to_##integers(bool m) { return m; }
+
+DEFINE_MASKS(vm32, vi32, int32_t)
+DEFINE_MASKS(vm64, vi64, int64_t)
 INLINE bool wm64_to_vm32(bool m) { return m; }
 
 INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }

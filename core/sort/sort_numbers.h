@@ -8,8 +8,8 @@
  *                                 when the buffer is full, radix-sorts it and keeps the first results.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0.
- * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per
- * digit, up to four or eight times.
+ * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per digit, up to four
+ * or eight times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  */
 #pragma once
@@ -254,12 +254,6 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
     return status;
 }
 
-/* Maps the bits of a float to an integer that compares like the float, by inverting all bits but the sign if the
- * number is negative. Applied to such an integer, returns the bits of the float again. */
-INLINE vbits sort_ordered(vbits bits) {
-    return b_xor(bits, b_and(b_shift_right(bits, 8 * ELEMENT_SIZE - 1), b_set(BITS_MAX)));
-}
-
 typedef struct sort_values_state {
     const sort_row *row;
     sort_key *keys;
@@ -284,7 +278,7 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
         for (int64_t i = 0; i < count; i += LANES) {
             vbits bits = b_load(keys + i), key = bits;
             if (IS_FLOATING) {
-                key = sort_ordered(bits);
+                key = choice_ordered(bits);
                 vec x = v_from_bits(bits);
                 ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
             }
@@ -303,7 +297,7 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
     element_bits *keys = (element_bits *)state->keys;
     for (int64_t i = begin; i < end; i += LANES) {
         vbits key = b_xor(b_load(keys + i), flip);
-        b_store(keys + i, IS_FLOATING ? sort_ordered(key) : key);
+        b_store(keys + i, IS_FLOATING ? choice_ordered(key) : key);
     }
     copy_strided(s->out + begin * s->out_stride, s->out_stride, (const char *)(keys + begin), sizeof *keys, end - begin,
                  sizeof *keys);

@@ -45,7 +45,7 @@ static numbers random_numbers(void) {
 }
 
 static void test_comparisons(void) {
-    for (int round = 0; round < 20000 / LANES; round++) {
+    for (int round = 0; round < 100000 / LANES; round++) {
         numbers n = random_numbers();
         EACH(i) n.y[i] = random_bits() % 4 ? n.y[i] : n.x[i];
         n.b = v_load(n.y);
@@ -124,14 +124,6 @@ static void test_floats(void) {
         CHECK(v_fma_broadcast((const element *)(unaligned + 1), n.b, n.c), broadcast[i]);
         CHECK(v_at_least(n.a, v_set(-2)), n.x[i] < -2 ? -2 : n.x[i]);
         CHECK(v_at_most(n.a, v_set(3)), n.x[i] > 3 ? 3 : n.x[i]);
-        CHECK(v_select(v_lt(n.a, n.b), n.b, n.c), n.x[i] < n.y[i] ? n.y[i] : n.z[i]);
-        CHECK(v_from_bits(v_bits(n.a)), n.x[i]);
-        CHECK_MASK(v_eq(n.a, n.b), n.x[i] == n.y[i]);
-        CHECK_MASK(v_ne(n.a, n.b), n.x[i] != n.y[i]);
-        CHECK_MASK(v_lt(n.a, n.b), n.x[i] < n.y[i]);
-        CHECK_MASK(v_le(n.a, n.b), n.x[i] <= n.y[i]);
-        CHECK_MASK(v_gt(n.a, n.b), n.x[i] > n.y[i]);
-        CHECK_MASK(v_ge(n.a, n.b), n.x[i] >= n.y[i]);
         CHECK_MASK(v_isnan(n.a), n.x[i] != n.x[i]);
     }
 }
@@ -161,7 +153,6 @@ static void test_integers(void) {
         CHECK(v_minimum(a, b), n.x[i] < n.y[i] ? n.x[i] : n.y[i]);
         CHECK(v_maximum(a, b), n.x[i] > n.y[i] ? n.x[i] : n.y[i]);
         CHECK(v_abs(a), n.x[i] < 0 ? (wrapped)0 - (wrapped)n.x[i] : (wrapped)n.x[i]);
-        CHECK(v_select(v_lt(a, b), b, n.c), n.x[i] < n.y[i] ? n.y[i] : n.z[i]);
         CHECK(b_iota(), i);
     }
 }
