@@ -332,8 +332,8 @@ static void attention_finish(const attention_chunk *c) {
     }
 }
 
-/* Reserves `count` elements of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
- * updates `used`, to find out how much memory is needed. */
+/* Reserves `count` elements of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL,
+ * only updates `used`, to find out how much memory is needed. */
 INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
     element *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

@@ -21,7 +21,7 @@ __all__ = ["SANITIZERS", "Compiler", "choose"]
 _WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", *_WARNINGS)
 # A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
-# A kind's headers have functions that not every dtype needs. In #if, names other than macros would be 0.
+# A kind's headers have functions that not every dtype needs. In #if, a name without a #define would be 0.
 _KERNEL = (
     *("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno"),
     *("-Wno-unused-function", "-Werror=undef"),

@@ -31,8 +31,8 @@ static int64_t gemm_narrow(const gemm *g, int64_t depth, int64_t threads, int is
                                                        : GEMM_NARROW_N;
 }
 
-/* Returns how many rows of A or columns of B, each of `depth` elements, fit in one of `shares` equal shares of a cache: a
- * multiple of `unit`, from `unit` to `most`. Returns `most` if the size of the cache is unknown. */
+/* Returns how many rows of A or columns of B, each of `depth` elements, fit in one of `shares` equal shares of a cache:
+ * a multiple of `unit`, from `unit` to `most`. Returns `most` if the size of the cache is unknown. */
 INLINE int64_t gemm_held(size_t cache_bytes, int shares, int64_t depth, int64_t unit, int64_t most) {
     if (!GEMM_KNOWS_CACHES || cache_bytes == 0) {
         return most;

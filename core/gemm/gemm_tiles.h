@@ -2,10 +2,10 @@
  *
  * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more
  * registers, for B and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of
- * it. A panel of A, KC x MR elements, fits in L1. If a panel of B, KC x NR elements, fits in L1 too, it stays there, and L2
- * holds an MC x KC block of A. On avx512, it can be longer; then the panel of A stays in L1, and L2 holds LONG_NC
- * columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds. L3 holds PACKED_ROWS rows
- * of A and NC columns of B.
+ * it. A panel of A, KC x MR elements, fits in L1. If a panel of B, KC x NR elements, fits in L1 too, it stays there,
+ * and L2 holds an MC x KC block of A. On avx512, it can be longer; then the panel of A stays in L1, and L2 holds
+ * LONG_NC columns of B, of which each step along k loads only 128 bytes for 24 vector multiply-adds. L3 holds
+ * PACKED_ROWS rows of A and NC columns of B.
  *
  * KC decides in which order the terms of an element are summed, so it is the same on all processors with an instruction
  * set: results do not depend on the size of a cache. It fits 32 KB of L1, the least that processors with AVX have. The
