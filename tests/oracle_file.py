@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MAGIC, VERSION = b"LWORACLE", 2
+MAGIC, VERSION = b"LWORACLE", 3
+STRICT, MAGNITUDE, REST = 1, 2, 4  # flags of a case
 DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
 FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
 SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
@@ -67,24 +68,27 @@ class Case:
     inputs: Sequence[Array | None]
     reference: Array  # of dtype float64 if the result is a float, otherwise of the result's dtype
     magnitude: Array | None  # the reference computed from the inputs' absolute values
-    bounds: Mapping[str, Bound]
+    rest: Array | None  # the exact reference minus `reference`, if float64 cannot hold it
+    bounds: Mapping[tuple[str, str], Bound]  # (dtype, backend); "" stands for those without a bound of their own
 
     @property
     def computed_dtype(self) -> str:
         return self.name.split()[0]
 
     def bound(self, backend: str) -> Bound:
-        return self.bounds.get(backend, self.bounds[""])
+        dtype = self.result_dtype if (self.result_dtype, "") in self.bounds else ""
+        return self.bounds.get((dtype, backend), self.bounds[dtype, ""])
 
     def complaint(self, result: Sequence[Any], backend: str) -> str | None:
         """Returns a message about a wrong number of elements or the first wrong one in row-major order, else None."""
         references = self.reference.values()
-        magnitudes = self.magnitude.values() if self.magnitude else (0.0,) * len(references)
+        zeros = (0.0,) * len(references)
+        magnitudes, rests = (each.values() if each else zeros for each in (self.magnitude, self.rest))
         if len(result) != len(references):
             return f"{self.name}: expected {len(references)} elements, got {len(result)}"
         bound = self.bound(backend)
-        for i, (got, expected, magnitude) in enumerate(zip(result, references, magnitudes, strict=True)):
-            if not near(got, expected, self.result_dtype, bound, magnitude, self.strict):
+        for i, (got, expected, scale, rest) in enumerate(zip(result, references, magnitudes, rests, strict=True)):
+            if not near(got, expected, self.result_dtype, bound, scale, self.strict, rest):
                 return f"{self.name}: element {i}: expected {expected!r}, got {got!r}"
         return None
 
@@ -96,8 +100,10 @@ class Oracle:
     cases: tuple[Case, ...]
 
 
-def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0.0, strict: bool = False) -> bool:
-    """Returns whether a result is within the bound of its reference."""
+def near(
+    got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0.0, strict: bool = False, rest: float = 0.0
+) -> bool:
+    """Returns whether a result is within the bound of its reference, which is expected + rest."""
     if got == expected != 0:  # the most frequent outcome
         return True
     if dtype not in DIGITS:
@@ -111,7 +117,7 @@ def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0
         if bound.is_exact or strict or math.isinf(expected):
             return bool(got == rounded)
     limit = OVERFLOW[dtype]
-    distance = abs(max(-limit, min(limit, got)) - max(-limit, min(limit, expected)))
+    distance = abs(max(-limit, min(limit, got)) - max(-limit, min(limit, expected)) - rest)
     allowed = max(
         bound.ulp * unit(expected, dtype), bound.absolute, bound.relative * abs(expected), bound.magnitude * magnitude
     )
@@ -174,27 +180,27 @@ def read(path: Path) -> Oracle:
         )
     operation = reader.text()
     bound_count, case_count = reader.unpack("II")
-    bounds = {reader.text(): Bound(*reader.unpack("4d")) for _ in range(bound_count)}
+    bounds = {(reader.text(), reader.text()): Bound(*reader.unpack("4d")) for _ in range(bound_count)}
     return Oracle(operation, signature, tuple(_cases(reader, case_count, bounds)))
 
 
-def _cases(reader: _Reader, count: int, bounds: Mapping[str, Bound]) -> Iterator[Case]:
+def _cases(reader: _Reader, count: int, bounds: Mapping[tuple[str, str], Bound]) -> Iterator[Case]:
     for _ in range(count):
         start = reader.position
         (size,) = reader.unpack("Q")
         name, kernel, keywords, excused = (reader.text() for _ in range(4))
-        strict, result, layout_size, scalar_count = reader.unpack("IIII")
+        flags, result, layout_size, scalar_count = reader.unpack("IIII")
         layout, scalars = bytes(reader.bytes(layout_size)), bytes(reader.bytes(8 * scalar_count))
-        input_count, has_magnitude = reader.unpack("II")
+        input_count, _ = reader.unpack("II")
         inputs = [reader.array() for _ in range(input_count)]
         reference = reader.array()
         assert reference is not None
-        magnitude = reader.array() if has_magnitude else None
+        magnitude, rest = (reader.array() if flags & each else None for each in (MAGNITUDE, REST))
         given = json.loads(keywords)
         parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
         placements, _ = reader.unpack("II")
         assert placements or reader.position == start + size, name
         reader.position = start + size  # skips further memory layouts of the operands, which only runner.c reads
         backends = frozenset(excused.split(",")) - {""}
-        yield Case(name, kernel, parameters, backends, bool(strict), DTYPES[result], layout, scalars, inputs,
-                   reference, magnitude, bounds)  # fmt: skip
+        yield Case(name, kernel, parameters, backends, bool(flags & STRICT), DTYPES[result], layout, scalars,
+                   inputs, reference, magnitude, rest, bounds)  # fmt: skip

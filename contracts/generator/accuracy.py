@@ -1,11 +1,14 @@
-"""Reads and compares two fields of a contract: `tolerance` (the errors allowed) and `measured` (the largest found)."""
+"""Reads and compares two fields of a contract: `tolerance` (the errors allowed) and `measured` (the largest found).
+
+Those of float64 are in a section of its name.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .fields import Fields
-from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Worst
+from .schema import GROUPS, MEASURES, Accuracy, Bound, Contract, Measured, Tolerance, Worst
 
 GPU_BACKENDS = ("cuda", "wgpu")
 LARGEST_MARGIN = 1.5  # the tolerance is at most this many times the largest measured error
@@ -13,7 +16,24 @@ FEWEST_DRAWS = 1000  # a measurement must compare at least this many results
 REMEDY = "run: python tests/native/measure.py --write"
 
 
-def tolerance(fields: Fields) -> Tolerance:
+SECTIONS = ("float64",)  # computed dtypes with a tolerance of their own
+
+
+def accuracies(fields: Fields, computed: tuple[str, ...]) -> dict[str, Accuracy]:
+    """Returns the errors by computed dtype; "" stands for the dtypes without a section of their own."""
+    found = {"": Accuracy(_tolerance(fields), _measured(fields))}
+    for dtype in SECTIONS:
+        section = fields.section(dtype)
+        if (section is not None) != (dtype in computed and not found[""].tolerance.bound.is_exact):
+            raise fields.error(
+                f"expected a section {dtype} if the operation has a tolerance and computes in {dtype}, and only then"
+            )
+        if section is not None:
+            found[dtype] = section.record(Accuracy, tolerance=_tolerance(section), measured=_measured(section))
+    return found
+
+
+def _tolerance(fields: Fields) -> Tolerance:
     """Returns the field `tolerance`; without it, results must equal the reference, rounded once to their dtype."""
     section = fields.section("tolerance")
     if section is None:
@@ -29,7 +49,7 @@ def tolerance(fields: Fields) -> Tolerance:
     return Tolerance(section.record(Bound, why=""), backends)
 
 
-def measured(fields: Fields) -> Measured | None:
+def _measured(fields: Fields) -> Measured | None:
     """Returns the field `measured`, or None without it."""
     section = fields.section("measured")
     if section is None:
@@ -44,18 +64,25 @@ def measured(fields: Fields) -> Measured | None:
 
 
 def check(contract: Contract) -> None:
+    """Checks the errors of every dtype."""
+    for dtype, each in contract.accuracies.items():
+        _check(contract, dtype, each)
+
+
+def _check(contract: Contract, dtype: str, accuracy: Accuracy) -> None:
     """Checks that `measured` is complete and the tolerance is 1 to LARGEST_MARGIN times the largest error in it."""
-    allowed, found = contract.tolerance.bound, contract.measured
-    remedy = f"{REMEDY} {contract.operation}"
+    allowed, found = accuracy.tolerance.bound, accuracy.measured
+    remedy = f"{REMEDY} {contract.operation}{dtype and '.'}{dtype}"
     if allowed.is_exact:
         if found:
             raise contract.error("expected no `measured` beside a tolerance of 0, got one; remove it")
         return
     if found is None:
         raise contract.error(f"expected `measured` beside tolerance, got none; {remedy}")
-    if contract.is_unary != (found.draws is None):
+    every_float = contract.is_unary and not dtype
+    if every_float != (found.draws is None):
         number = "draws, the number of results compared"
-        expected = "no draws, because every float is measured" if contract.is_unary else number
+        expected = "no draws, because every float is measured" if every_float else number
         raise contract.error(f"measured: expected {expected}, got {found.draws or 'none'}; {remedy}")
     if found.draws is not None and found.draws < FEWEST_DRAWS:
         raise contract.error(f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {remedy}")

@@ -170,17 +170,19 @@ def _either(names: Iterable[str]) -> str:
 
 
 def _accuracy(contract: Contract) -> Iterator[str]:
-    """Yields a sentence that states the largest error on a CPU, or nothing if results are rounded once."""
-    bound = contract.tolerance.bound
-    limits = {
-        "ulp": bound.ulp,
-        "": bound.absolute,
-        "times the result": bound.relative,
-        "times the result for the inputs' absolute values": bound.magnitude,
-    }
-    parts = [f"{limit:g} {what}".replace("e-0", "e-").strip() for what, limit in limits.items() if limit]
-    if parts:
-        yield f"Accuracy: within {_either(parts)}{', whichever is larger' if len(parts) > 1 else ''}."
+    """Yields sentences that state the largest error on a CPU, or nothing if results are rounded once."""
+    for dtype, accuracy in contract.accuracies.items():
+        bound = accuracy.tolerance.bound
+        limits = {
+            "ulp": bound.ulp,
+            "": bound.absolute,
+            "times the result": bound.relative,
+            "times the result for the inputs' absolute values": bound.magnitude,
+        }
+        parts = [f"{limit:g} {what}".replace("e-0", "e-").strip() for what, limit in limits.items() if limit]
+        if parts:
+            of = f" of {dtype}" if dtype else ""
+            yield f"Accuracy{of}: within {_either(parts)}{', whichever is larger' if len(parts) > 1 else ''}."
 
 
 def _sentence(text: str) -> str:

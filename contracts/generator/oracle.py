@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import struct
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,16 @@ from .cases import Case, cases
 from .draw import Array
 from .fields import ContractError
 from .references import NAMES
-from .schema import BACKENDS, DTYPES, FLOATS, Contract, Input, Parameter
+from .schema import BACKENDS, DTYPES, FLOATS, Accuracy, Bound, Contract, Input, Parameter
 
-MAGIC, VERSION = b"LWORACLE", 2
-STRICT = 1  # flag of a case: the signs of zeros must match
+MAGIC, VERSION = b"LWORACLE", 3
+STRICT = 1  # flags of a case: the signs of zeros must match,
+MAGNITUDE = 2  # the magnitude follows the reference,
+REST = 4  # what the reference lacks in float64 follows
 ABSENT = 0xFFFFFFFF
+
+# References of results in float64 that are not rounded once; a longdouble has 64 bits on x86, and more on other CPUs.
+WIDEST = np.longdouble
 
 Placement = Callable[[Sequence[int], int], layouts.Operand]  # takes an operand's shape and its bytes per item
 PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # for the cases of paths.py
@@ -66,18 +71,25 @@ def encode(
         records = [_record(contract, case, placements) for case in (cases(contract) if listed is None else listed)]
     except Exception as problem:
         raise contract.error(f"expected a valid reference, got {problem!r}") from problem
-    bounds = {"": contract.tolerance.bound, **contract.tolerance.backends}
-    bounds |= {each: bound for each in BACKENDS if (bound := contract.judged_by(each)) != bounds.get(each, bounds[""])}
+    bounds = [(dtype, *row) for dtype, each in contract.accuracies.items() for row in _bounds(each)]
     body = _text(contract.operation) + struct.pack("<II", len(bounds), len(records))
-    for backend, bound in bounds.items():
-        body += _text(backend) + struct.pack("<4d", bound.ulp, bound.absolute, bound.relative, bound.magnitude)
+    for dtype, backend, bound in bounds:
+        body += _text(dtype) + _text(backend)
+        body += struct.pack("<4d", bound.ulp, bound.absolute, bound.relative, bound.magnitude)
     body += b"".join(records)
     return MAGIC + struct.pack("<IIQQ", VERSION, 0, len(body) + 32, signature) + body
 
 
+def _bounds(accuracy: Accuracy) -> Iterator[tuple[str, Bound]]:
+    """Yields the bound of all backends, whose name is empty, then those of backends with another one."""
+    bound = accuracy.tolerance.bound
+    yield "", bound
+    yield from ((each, own) for each in BACKENDS if (own := accuracy.judged_by(each)) != bound)
+
+
 def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> bytes:
     result = _result_dtype(contract, case)
-    reference = expected(contract, case)
+    reference, rest = split(expected(contract, case))
     scale = magnitude(contract, case)
     arrays = _kernel_inputs(contract, case)
     kernel, layout, scalars, placed = "", b"", b"", [b""] * len(placements)
@@ -90,13 +102,14 @@ def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> 
             other, own, strides = _place(contract, case, placement, operands)
             placed[i] = other + own + strides
     excused = ",".join(case.special.unless) if case.special else ""
-    flags = STRICT if case.special or contract.tolerance.bound.is_exact else 0
+    flags = STRICT if case.special or contract.accuracy(case.dtype).tolerance.bound.is_exact else 0
+    flags |= (0 if scale is None else MAGNITUDE) | (0 if rest is None else REST)
     record = _text(case.name) + _text(kernel) + _text(json.dumps(keywords(contract, case))) + _text(excused)
     record += struct.pack("<IIII", flags, DTYPES.index(result), len(layout), len(scalars) // 8)
     record += layout + scalars
-    record += struct.pack("<II", len(arrays), int(scale is not None))
+    record += struct.pack("<II", len(arrays), 0)
     record += b"".join(_array(each) for each in arrays) + _array(reference)
-    record += b"" if scale is None else _array(scale)
+    record += b"".join(_array(each.astype(np.float64)) for each in (scale, rest) if each is not None)
     record += struct.pack("<II", len(placed), 0) + b"".join(placed)
     return struct.pack("<Q", len(record) + 8) + record
 
@@ -114,7 +127,7 @@ def _place(
 
 
 def expected(contract: Contract, case: Case) -> Array:
-    """Returns the expected result: as float64 if it is a float, otherwise in the result's dtype."""
+    """Returns the expected result: as float64 or longdouble if it is a float, otherwise in the result's dtype."""
     result = _result_dtype(contract, case)
     if case.special:
         value = np.array(case.special.out)
@@ -124,9 +137,19 @@ def expected(contract: Contract, case: Case) -> Array:
             value = value.reshape(case.parameters.get("shape", -1))
     else:
         value = _evaluate(contract, case, case.inputs, case.parameters)
+    value = np.asarray(value)
     if result in FLOATS:
-        return np.asarray(value, dtype=np.float64)
-    return np.asarray(value).astype(result)
+        return value if value.dtype == WIDEST else value.astype(np.float64)
+    return value.astype(result)
+
+
+def split(reference: Array) -> tuple[Array, Array | None]:
+    """Returns a reference of longdouble as two of float64: rounded, and the rest; another one as it is, and None."""
+    if reference.dtype != WIDEST:
+        return reference, None
+    with np.errstate(all="ignore"):
+        rounded = reference.astype(np.float64)
+        return rounded, np.where(np.isfinite(rounded), reference - rounded, 0).astype(np.float64)
 
 
 def _tiled(contract: Contract, case: Case) -> bool:
@@ -139,19 +162,21 @@ def _copy_count(case: Case) -> int:
 
 
 def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
-    # Except for data movement and casts, inputs are widened to float64 or int64; bools stay as they are.
+    # Except for data movement and casts, inputs are widened; bools stay as they are.
     raw = contract.moves or contract.kind.name == "cast"
+    rounds_once = contract.accuracy(case.dtype).tolerance.bound.is_exact
+    wide = np.float64 if case.dtype != "float64" or rounds_once else WIDEST
     inputs = {each.name: _present(each, case.dtype, inputs[each.name]) for each in contract.inputs}
-    values = {name: value if raw else _wide(value) for name, value in inputs.items()}
+    values = {name: value if raw else _wide(value, wide) for name, value in inputs.items()}
     settings = {each.name: _setting(contract, case.dtype, each, parameters[each.name]) for each in contract.parameters}
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return np.asarray(eval(contract.expression(case.dtype), {**NAMES}, {**values, **settings}))
 
 
-def _wide(value: Any) -> Any:
+def _wide(value: Any, floating: type[np.floating[Any]]) -> Any:
     if value is None or value.dtype == bool:
         return value
-    return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
+    return value.astype(floating if value.dtype.kind == "f" else np.int64)
 
 
 def _setting(contract: Contract, dtype: str, parameter: Parameter, value: Any) -> Any:
@@ -166,7 +191,8 @@ def magnitude(contract: Contract, case: Case) -> Array | None:
 
     It is needed for float results whose bound has the measure `magnitude`, except for special values.
     """
-    bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
+    tolerance = contract.accuracy(case.dtype).tolerance
+    bounds = (tolerance.bound, *tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None
     inputs = {name: None if value is None else np.abs(value) for name, value in case.inputs.items()}

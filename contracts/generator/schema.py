@@ -205,6 +205,23 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """The errors of results in one computed dtype: those allowed, and the largest measured."""
+
+    tolerance: Tolerance
+    measured: Measured | None  # None if results are the reference rounded once
+
+    def judged_by(self, backend: str) -> Bound:
+        """Returns the largest error that tests accept.
+
+        On a CPU, this is the measured error if every float was measured. Otherwise it is the tolerance: random inputs
+        may have missed a larger error, and GPUs compute other bits.
+        """
+        worst = self.measured.of(backend) if self.measured and self.measured.draws is None else None
+        return worst.bound if worst else self.tolerance.of(backend)
+
+
+@dataclass(frozen=True)
 class Law:
     """A property that tests check. `holds` is a Python expression of op (the operation), lw, np and the inputs."""
 
@@ -247,8 +264,7 @@ class Contract:
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the others) -> range
     cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
-    tolerance: Tolerance
-    measured: Measured | None  # None if results are the reference rounded once
+    accuracies: Mapping[str, Accuracy]  # computed dtype ("" for the others) -> errors
     laws: tuple[Law, ...]
     aliases: tuple[str, ...] = ()
     example: str = ""  # doctest lines; `lw` is imported
@@ -295,14 +311,9 @@ class Contract:
         """Whether tests can try every float32: elementwise, with one input."""
         return self.kind.name == "elementwise" and len(self.inputs) == 1
 
-    def judged_by(self, backend: str) -> Bound:
-        """Returns the largest error that tests accept.
-
-        On a CPU, this is the measured error if every float was measured. Otherwise it is the tolerance: random inputs
-        may have missed a larger error, and GPUs compute other bits.
-        """
-        worst = self.measured.of(backend) if self.measured and self.measured.draws is None else None
-        return worst.bound if worst else self.tolerance.of(backend)
+    def accuracy(self, dtype: str) -> Accuracy:
+        """Returns the errors of results computed in `dtype`."""
+        return self.accuracies.get(dtype, self.accuracies[""])
 
     def input(self, name: str) -> Input:
         return next(item for item in self.inputs if item.name == name)

@@ -14,7 +14,7 @@ from typing import Any
 import reference_code
 from coming_from import Row, equivalent
 from generator import docs, stubs
-from generator.schema import BACKENDS, Bound, Contract, Kind, Special, Worst
+from generator.schema import BACKENDS, Accuracy, Bound, Contract, Kind, Special, Worst
 from markup import code, directive, fenced, relative, table, text
 
 __all__ = ["index", "kind_page", "kind_path", "page", "path"]
@@ -154,11 +154,23 @@ def bound_text(bound: Bound) -> str:
 
 
 def _accuracy(contract: Contract) -> Iterator[str]:
+    """Yields what is accepted and was measured, in each dtype that has errors of its own."""
+    for dtype, each in contract.accuracies.items():
+        if dtype:
+            yield f"In {dtype}:"
+        yield from _errors(contract, dtype, each)
+    if contract.reproducible:
+        yield "**Reproducible:** the same bits on every CPU backend, with any number of threads."
+    else:
+        yield "**Not reproducible:** results may differ between CPU backends, by no more than these errors."
+
+
+def _errors(contract: Contract, dtype: str, accuracy: Accuracy) -> Iterator[str]:
     """Yields the table of accepted and measured errors, a row for each group of backends that share them."""
-    found = contract.measured
+    found = accuracy.measured
     groups: dict[tuple[str, str, str], list[str]] = {}
     for backend in HOST:
-        accepted = bound_text(contract.judged_by(backend)) or _without_tolerance(contract)
+        accepted = bound_text(accuracy.judged_by(backend)) or _without_tolerance(contract)
         worst = found.of(backend) if found else None
         largest, place = (bound_text(worst.bound), _arguments_of(worst)) if worst else ("", "")
         groups.setdefault((accepted, largest, place), []).append(LABELS[backend])
@@ -166,17 +178,15 @@ def _accuracy(contract: Contract) -> Iterator[str]:
     for (accepted, largest, place), names in groups.items():
         who = "every CPU backend" if len(names) == len(HOST) else ", ".join(names)
         rows.append([who, text(accepted), text(largest), place])
-    rows.append(["WebGPU", _webgpu_bound(contract), "", ""])
+    if not dtype:  # the dtypes with errors of their own are computed on the CPU
+        rows.append(["WebGPU", _webgpu_bound(contract), "", ""])
     head = ["backend", "largest error accepted", "largest error found", "found at"]
     columns = 4 if found else 2
     yield table(head[:columns], [row[:columns] for row in rows])
     if found:
         what = "every float32" if found.draws is None else f"{found.draws:,} results, of random inputs"
-        yield f"Errors are those of {what}, compared with a reference in float64."
-    if contract.reproducible:
-        yield "**Reproducible:** the same bits on every CPU backend, with any number of threads."
-    else:
-        yield "**Not reproducible:** results may differ between CPU backends, by no more than these errors."
+        precision = "80-bit floats" if dtype else "float64"
+        yield f"Errors are those of {what}, compared with a reference in {precision}."
 
 
 def _without_tolerance(contract: Contract) -> str:
@@ -190,7 +200,7 @@ def _webgpu_bound(contract: Contract) -> str:
     """Returns the error that the tests accept on WebGPU, with the reason for an exception."""
     if contract.fallback:
         return text(f"the CPU computes the result: {contract.fallback}")
-    bound = contract.tolerance.of("wgpu")
+    bound = contract.accuracy("float32").tolerance.of("wgpu")
     return text((bound_text(bound) or _without_tolerance(contract)) + (f", because {bound.why}" if bound.why else ""))
 
 

@@ -19,7 +19,7 @@ HEADERS = sorted((ROOT / "core").glob("*/*.h"))
 def measured(operation):
     """Returns the measured errors of an operation in ulp, rounded up to one decimal, ascending: one, or two if backends
     with fused multiply-add differ from those without."""
-    found = CONTRACTS[operation].measured
+    found = CONTRACTS[operation].accuracy("float32").measured
     errors = [each.bound.ulp for each in found.worst.values()] if found else []
     return sorted({math.ceil(round(error * 10, 6)) / 10 for error in errors})
 
@@ -34,10 +34,10 @@ def claims(path):
 def test_claims_are_what_was_measured(path):
     for error, operation in claims(path):
         assert operation in CONTRACTS, f"{path}: claims < {error} ulp; add: measured through OPERATION"
-        found, contract = measured(operation), CONTRACTS[operation]
+        found, accuracy = measured(operation), CONTRACTS[operation].accuracy("float32")
         assert found, f"{path}: claims < {error} ulp, but nothing was measured in ulp of {operation}"
-        if contract.measured.draws:
-            assert found[-1] <= error <= contract.tolerance.bound.ulp, (
+        if accuracy.measured.draws:
+            assert found[-1] <= error <= accuracy.tolerance.bound.ulp, (
                 f"{path}: claims < {error} ulp, measured: {found}"
             )
         else:
@@ -45,8 +45,9 @@ def test_claims_are_what_was_measured(path):
 
 
 def is_in_ulp(contract):
-    bound = contract.tolerance.bound
-    return contract.measured and contract.measured.draws is None and bound == type(bound)(ulp=bound.ulp)
+    accuracy = contract.accuracy("float32")
+    bound = accuracy.tolerance.bound
+    return accuracy.measured and accuracy.measured.draws is None and bound == type(bound)(ulp=bound.ulp)
 
 
 @pytest.mark.parametrize("operation", [name for name, contract in CONTRACTS.items() if is_in_ulp(contract)])

@@ -42,8 +42,9 @@ def _tested(contract):
         yield row.inputs, row.parameters
     for name, ranges in contract.domain.items():
         yield name, [(dtype, each.low, each.high, each.exclude_zero, each.whole) for dtype, each in ranges.items()]
-    for backend, bound in sorted(contract.tolerance.backends.items()):
-        yield backend, [getattr(bound, measure) for measure in MEASURES]
+    for accuracy in contract.accuracies.values():
+        for backend, bound in sorted(accuracy.tolerance.backends.items()):
+            yield backend, [getattr(bound, measure) for measure in MEASURES]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS)

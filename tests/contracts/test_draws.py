@@ -14,15 +14,14 @@ from generator.schema import Contract, Range
 from tests.native import measure
 
 CONTRACTS = measure.contracts().values()
-DRAWN = sorted(name for name, each in measure.contracts().items() if each.measured and each.measured.draws)
+DRAWN = [each for each in measure.targets().values() if each.accuracy.measured and each.accuracy.measured.draws]
 
 
-@pytest.mark.parametrize("operation", DRAWN)
-def test_errors_were_measured_over_the_draws_of_today(operation: str) -> None:
-    contract = measure.contracts()[operation]
-    assert contract.measured is not None
-    draws = measure.results_per_task(contract) * len(measure.tasks(contract, 1))
-    assert contract.measured.draws == draws, f"run: python tests/native/measure.py --write {operation}"
+@pytest.mark.parametrize("target", DRAWN, ids=str)
+def test_errors_were_measured_over_the_draws_of_today(target: measure.Target) -> None:
+    assert target.accuracy.measured is not None
+    draws = measure.results_per_task(target) * len(measure.tasks(target, 1))
+    assert target.accuracy.measured.draws == draws, f"run: python tests/native/measure.py --write {target}"
 
 
 def _drawn(contract: Contract) -> Iterator[tuple[str, str, Range, np.ndarray]]:

@@ -142,7 +142,7 @@ def test_the_signature_depends_on_what_kernels_are_called_with(folder):
         replace(slant, moves=True),
     ]
     same = [
-        replace(slant, summary="another", aliases=("tilt",), tolerance=None, has_out=False, flops=7),
+        replace(slant, summary="another", aliases=("tilt",), accuracies={}, has_out=False, flops=7),
         replace(slant, inputs=(replace(x, name="y", doc="another"),)),
         replace(slant, parameters=(replace(slope, default=0.5, doc="another", positional=True),)),
         replace(slant, parameters=(slope, replace(slope, host=True))),  # kernels do not receive it

@@ -31,6 +31,7 @@ ADDED = [
     ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
     ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be a number, a list"),
     ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
+    ("tolerance: {ulp: 2}\nfloat64: {tolerance: {ulp: 2}}", "expected a section float64 if the operation has a"),
 ]
 
 # Each row: text of the contract, its replacement, and the error that the replacement causes.
@@ -46,6 +47,7 @@ INVALID = [
     ("reproducible: true", "tolerance: {ulp: 1}", "expected field reproducible, got none; add it"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
+    ("{float32: float32}", "{floating: same}\ntolerance: {ulp: 2}", "expected a section float64 if the operation"),
     ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
     ("type: float, default: 0.01", "type: bool, default: true, above: 0", "expected above only with type: float"),
     ("type: float, default: 0.01", "type: choice, default: a", "expected choices with type: choice"),

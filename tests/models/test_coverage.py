@@ -15,7 +15,8 @@ REPRODUCIBLE = [each for each in CONTRACTS if each.reproducible and not each.int
 
 def is_exact(contract):
     """Returns whether the contract tolerates no error on CPUs: results must be those of its reference, rounded once."""
-    bounds = [contract.tolerance.bound, *(contract.tolerance.of(backend.value) for backend in HOSTS)]
+    tolerances = [each.tolerance for each in contract.accuracies.values()]
+    bounds = [bound for each in tolerances for bound in (each.bound, *(each.of(backend.value) for backend in HOSTS))]
     return bool(contract.reference) and all(bound == Bound(why=bound.why) for bound in bounds)
 
 

@@ -18,6 +18,8 @@ def as_array(array: Array) -> np.ndarray:
 def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
     """Returns a message saying what is wrong with a result, or None."""
     expected = as_array(case.reference)
+    if case.rest:
+        expected = expected + as_array(case.rest).astype(np.longdouble)
     if result.dtype != case.result_dtype:
         return f"{case.name}: expected dtype {case.result_dtype}, got {result.dtype}"
     if result.shape != expected.shape:
@@ -63,7 +65,7 @@ def ratio(got: np.ndarray, expected: np.ndarray, bound: np.ndarray) -> np.ndarra
 
 def _distance(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     limit = OVERFLOW[got.dtype.name]
-    return np.abs(np.clip(got.astype("f8"), -limit, limit) - np.clip(expected, -limit, limit))
+    return np.abs(np.clip(got.astype(expected.dtype), -limit, limit) - np.clip(expected, -limit, limit))
 
 
 def allowed(expected: np.ndarray, dtype: str, bound: Any, magnitude: Any) -> np.ndarray:

@@ -24,7 +24,7 @@ def test_every_exponent(contract, backend):
     name = contract.inputs[0].name
     x = np.arange(0, 2**32, STEP, dtype="uint32").view("float32")
     x = x[np.isfinite(x)]
-    bound = contract.judged_by(backend.value)
+    bound = contract.accuracy("float32").judged_by(backend.value)
     for choice in contract.variants.stems if contract.variants else (None,):
         settings = {each.name: each.default for each in contract.parameters}
         if choice:
@@ -40,10 +40,10 @@ def test_every_exponent(contract, backend):
         )
 
 
-@pytest.mark.contracts(lambda contract: contract.measured and contract.measured.draws is None)
+@pytest.mark.contracts(lambda contract: (found := contract.accuracy("float32").measured) and found.draws is None)
 def test_the_largest_error_is_the_one_measured(contract, host):
     """At the argument for which the contract states its largest error, the error is that large, and not larger."""
-    worst = contract.measured.of(host.value)
+    worst = contract.accuracy("float32").measured.of(host.value)
     x = np.array([worst.at], "float32").reshape(-1)
     settings = {each.name: each.default for each in contract.parameters} | dict(worst.parameters)
     expected = generated.expected(contract, Case("worst", "float32", {contract.inputs[0].name: x}, settings))

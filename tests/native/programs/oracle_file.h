@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ABSENT = -1 };
+enum { ABSENT = -1, DTYPES = 6 };
 static const size_t item_size[] = {1, 4, 8, 2, 4, 8};
 static const char *const dtype_name[] = {"bool", "int32", "int64", "float16", "float32", "float64"};
 static const int digits[] = {0, 0, 0, 11, 24, 53}, smallest[] = {0, 0, 0, -24, -149, -1074},
@@ -126,7 +126,8 @@ static double rounded_once(int dtype, double value) {
                                                                    : copysign(rounded, value);
 }
 
-static int is_near(double got, double expected, int dtype, bound b, double magnitude, int strict) {
+/* The reference is expected + rest. */
+static int is_near(double got, double expected, double rest, int dtype, bound b, double magnitude, int strict) {
     if (isnan(expected) || isnan(got)) {
         return isnan(expected) && isnan(got);
     }
@@ -144,7 +145,7 @@ static int is_near(double got, double expected, int dtype, bound b, double magni
         }
     }
     double max = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
-    double distance = fabs(fmax(-max, fmin(max, got)) - fmax(-max, fmin(max, expected)));
+    double distance = fabs(fmax(-max, fmin(max, got)) - fmax(-max, fmin(max, expected)) - rest);
     double allowed = fmax(b.absolute, fmax(b.relative * fabs(expected), b.magnitude * magnitude));
     return distance <= allowed || distance <= b.ulp * unit(dtype, expected); /* unit() takes long, emulated */
 }

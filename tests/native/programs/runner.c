@@ -24,7 +24,7 @@
 #include <dlfcn.h>
 #endif
 
-enum { STRICT = 1 };
+enum { STRICT = 1, MAGNITUDE = 2, REST = 4 };
 
 /* -- calling a kernel -- */
 
@@ -115,7 +115,7 @@ typedef struct {
     lw_kernel *call;
     int strict, dtype;
     size_t input_count;
-    array inputs[LW_MAX_OPERANDS], expected, magnitude;
+    array inputs[LW_MAX_OPERANDS], expected, magnitude, rest;
     bound allowed;
     const uint8_t *right; /* results that is_wrong() accepted, or NULL */
 } test_case;
@@ -136,7 +136,8 @@ static int is_wrong(const test_case *c, const uint8_t *results, const char *wher
         }
         double got = element(c->dtype, p), reference = element(LW_FLOAT64, c->expected.data + i * 8);
         double scale = c->magnitude.dtype == ABSENT ? 0 : element(LW_FLOAT64, c->magnitude.data + i * 8);
-        if (!is_near(got, reference, c->dtype, c->allowed, scale, c->strict)) {
+        double rest = c->rest.dtype == ABSENT ? 0 : element(LW_FLOAT64, c->rest.data + i * 8);
+        if (!is_near(got, reference, rest, c->dtype, c->allowed, scale, c->strict)) {
             printf("%s%s: element %zu is %.17g, %.17g expected\n", c->label.text, where, i, got, reference);
             return 1;
         }
@@ -214,17 +215,18 @@ static int run_variants(const test_case *c, reader *r, const void *layout, size_
     return failed;
 }
 
-static int run_case(const lw_library *library, reader *r, bound allowed, uint64_t *checksum) {
-    test_case c = {.label = read_name(r), .allowed = allowed, .magnitude = {.dtype = ABSENT}};
+static int run_case(const lw_library *library, reader *r, const bound *bounds, uint64_t *checksum) {
+    test_case c = {.label = read_name(r), .magnitude = {.dtype = ABSENT}, .rest = {.dtype = ABSENT}};
     name kernel = read_name(r);
     read_name(r); /* skip the keywords of the call from Python */
     name excused = read_name(r);
-    c.strict = read_u32(r) & STRICT, c.dtype = (int)read_u32(r);
+    uint32_t flags = read_u32(r);
+    c.strict = (flags & STRICT) != 0, c.dtype = (int)read_u32(r), c.allowed = bounds[c.dtype];
     size_t layout_bytes = read_u32(r), scalar_count = read_u32(r);
     const void *layout = read_bytes(r, layout_bytes);
     const lw_scalar *scalars = (const lw_scalar *)read_bytes(r, scalar_count * sizeof(lw_scalar));
     c.input_count = read_u32(r);
-    int has_magnitude = (int)read_u32(r);
+    read_u32(r);
     if (c.input_count > LW_MAX_OPERANDS) {
         fail("a case has more than LW_MAX_OPERANDS inputs");
     }
@@ -232,8 +234,11 @@ static int run_case(const lw_library *library, reader *r, bound allowed, uint64_
         c.inputs[i] = read_array(r);
     }
     c.expected = read_array(r);
-    if (has_magnitude) {
+    if (flags & MAGNITUDE) {
         c.magnitude = read_array(r);
+    }
+    if (flags & REST) {
+        c.rest = read_array(r);
     }
     if (!kernel.text[0] || strstr(excused.text, library->head.name)) {
         return 0;
@@ -276,8 +281,8 @@ static int run_file(const lw_library *library, const char *path) {
     fclose(file);
 
     reader r = {content, content + size};
-    if (memcmp(read_bytes(&r, 8), "LWORACLE", 8) || read_u32(&r) != 2) {
-        fail("expected an oracle file of version 2");
+    if (memcmp(read_bytes(&r, 8), "LWORACLE", 8) || read_u32(&r) != 3) {
+        fail("expected an oracle file of version 3");
     }
     read_u32(&r);
     read_u64(&r);
@@ -286,12 +291,15 @@ static int run_file(const lw_library *library, const char *path) {
     }
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
-    bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, each later one for the backend it names */
-        name backend = read_name(&r);
-        const uint8_t *values = read_bytes(&r, sizeof mine);
-        if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
-            memcpy(&mine, values, sizeof mine);
+    bound mine[DTYPES];
+    for (uint32_t i = 0; i < bounds; i++) { /* without a name, for all dtypes or backends; later ones take precedence */
+        name dtype = read_name(&r), backend = read_name(&r);
+        const uint8_t *values = read_bytes(&r, sizeof *mine);
+        for (int d = 0; d < DTYPES; d++) {
+            if ((!dtype.text[0] || strcmp(dtype.text, dtype_name[d]) == 0) &&
+                (!backend.text[0] || strcmp(backend.text, library->head.name) == 0)) {
+                memcpy(mine + d, values, sizeof *mine);
+            }
         }
     }
     int failed = 0;

@@ -11,4 +11,4 @@ import lanewise as lw
 def test_hard_angles(contract, backend):
     x, _ = hard_angles.angles()
     got = np.asarray(getattr(lw, contract.operation)(x))
-    assert not hard_angles.complaint(contract.operation, got, contract.tolerance.of(str(backend)))
+    assert not hard_angles.complaint(contract.operation, got, contract.accuracy("float32").tolerance.of(str(backend)))

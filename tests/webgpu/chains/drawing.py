@@ -5,8 +5,7 @@ Statements are drawn one after another and executed on the CPU at once, so that 
 Most results are exact on every device: integers, comparisons, and floats that are small multiples of 1/4. A float is
 *tame* if it is such a multiple; sums and products of tame floats have no rounding error in any order. For each memory
 that tensors share, the drawing keeps a bound on the difference between devices: 0, or after a function such as tanh,
-its contract's tolerances on both devices, which further operations enlarge. Only operations that are continuous are
-applied to such tensors."""
+its contract's tolerances on both devices, which further operations enlarge; all of these are continuous."""
 
 from __future__ import annotations
 
@@ -257,8 +256,9 @@ def function(drawing: Drawing, operation: str, x: str) -> tuple[str, float, list
 
 def tolerance(operation: str, size: float) -> float:
     """Returns how far the results of two devices may be apart that are not larger than `size`."""
-    bounds = (CONTRACTS[operation].tolerance.bound, CONTRACTS[operation].tolerance.of("wgpu"))
-    return sum((each.ulp * UNIT + each.relative + each.magnitude) * size + each.absolute for each in bounds)
+    allowed = CONTRACTS[operation].accuracy("float32").tolerance
+    both = (allowed.bound, allowed.of("wgpu"))
+    return sum((each.ulp * UNIT + each.relative + each.magnitude) * size + each.absolute for each in both)
 
 
 def approximate(drawing: Drawing) -> None:
