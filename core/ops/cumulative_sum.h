@@ -4,7 +4,8 @@
  *    to each element of the upper half. The first steps are within registers, the later ones between them. The number
  *    of lanes decides only where a step happens, not which elements are added, so the result is bit-identical on every
  *    instruction set.
- * 2. Add the sum of all earlier tiles, which for floats is kept in double: the error does not grow with the length.
+ * 2. Add the sum of all earlier tiles, which for floats has more bits than elements: the error does not grow with the
+ *    length.
  * Source: Sklansky, "Conditional-sum addition logic", 1960.
  *
  * Tasks that divide a row scan it twice: first for the sums of the tiles, then, once these have been added up, for the
@@ -17,12 +18,28 @@ enum { SCAN_TILE = 64, SCAN_REGISTERS = SCAN_TILE / LANES, SCAN_MIN_THREADS = 4 
 
 #define SCAN_ZERO (-(element)0) /* the identity of addition, -0 for floats */
 
-/* The sum of earlier tiles. */
-#if IS_FLOATING
+/* The sum of earlier tiles, to which rounding errors do not add up. */
+#if defined LW_ELEMENT_FLOAT64
+typedef struct scan_wide {
+    double sum, lost; /* the sum, and all that its additions lost */
+} scan_wide;
+/* Knuth's TwoSum. What an infinite sum lost is NaN. */
+INLINE scan_wide scan_add(scan_wide before, element x) {
+    double sum = before.sum + x, virtual = sum - before.sum;
+    return (scan_wide){sum, before.lost + ((before.sum - (sum - virtual)) + (x - virtual))};
+}
+INLINE element scan_rounded(scan_wide x) { return x.lost != 0 && x.lost == x.lost ? x.sum + x.lost : x.sum; }
+#elif IS_FLOATING
 typedef double scan_wide;
 #else
 typedef uint64_t scan_wide;
 #endif
+
+#if !defined LW_ELEMENT_FLOAT64
+INLINE scan_wide scan_add(scan_wide before, element x) { return before + (scan_wide)x; }
+INLINE element scan_rounded(scan_wide x) { return (element)x; }
+#endif
+INLINE scan_wide scan_zero(void) { return (scan_wide){SCAN_ZERO}; }
 
 /* What the tasks that divide a row share. */
 typedef struct scan_call {
@@ -72,12 +89,12 @@ static void scan_chunks(const row *r, int64_t start, int64_t end, scan_wide befo
             }
             element *to = n == SCAN_TILE ? result + i : last;
             for (int v = 0; v < SCAN_REGISTERS; v++) {
-                v_store(to + v * LANES, scanned[v] + v_set((element)before));
+                v_store(to + v * LANES, scanned[v] + v_set(scan_rounded(before)));
             }
             if (n < SCAN_TILE) {
                 copy_strided((char *)(result + i), ELEMENT_SIZE, (const char *)last, ELEMENT_SIZE, n, ELEMENT_SIZE);
             }
-            before = before + (scan_wide)sum;
+            before = scan_add(before, sum);
         }
         if (!sums) {
             row_write(r, start, count, result);
@@ -88,7 +105,7 @@ static void scan_chunks(const row *r, int64_t start, int64_t end, scan_wide befo
 static lw_status scan_sum_task(lw_context *context, int64_t task, const void *argument) {
     const scan_call *c = argument;
     int64_t start = task * c->per_task, end = min_int64(start + c->per_task, c->r->length);
-    scan_chunks(c->r, start, end, SCAN_ZERO, c->sums);
+    scan_chunks(c->r, start, end, scan_zero(), c->sums);
     return LW_OK;
 }
 static lw_status scan_task(lw_context *context, int64_t task, const void *argument) {
@@ -104,7 +121,7 @@ static int scan_by_tasks(const row *r) {
     enum { TILES = ROW_CHUNK / SCAN_TILE };
     int64_t tiles = divide_up(r->length, SCAN_TILE), chunks = divide_up(r->length, ROW_CHUNK);
     size_t size = (size_t)chunks * sizeof(scan_wide) + (size_t)tiles * sizeof(element);
-    scan_wide *before = allocate_scratch(r->division->context, size), sum = SCAN_ZERO;
+    scan_wide *before = allocate_scratch(r->division->context, size), sum = scan_zero();
     PATH_IF(!before, "cumulative_sum: no memory for tasks");
     if (!before) {
         return 0;
@@ -117,7 +134,7 @@ static int scan_by_tasks(const row *r) {
         if (i % TILES == 0) {
             before[i / TILES] = sum;
         }
-        sum = sum + (scan_wide)sums[i];
+        sum = scan_add(sum, sums[i]);
     }
     row_run_tasks(r, tasks, scan_task, &call);
     release_scratch(r->division->context, before);
@@ -128,7 +145,7 @@ static void cumulative_sum_row(const row *r) {
     if (HAS_THREADS && r->division && r->division->context->threads >= SCAN_MIN_THREADS && scan_by_tasks(r)) {
         return;
     }
-    scan_chunks(r, 0, r->length, SCAN_ZERO, NULL);
+    scan_chunks(r, 0, r->length, scan_zero(), NULL);
 }
 
 ROWS(cumulative_sum, 1)

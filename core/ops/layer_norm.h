@@ -36,15 +36,15 @@ RARE void layer_norm_rescale(const row *r, double eps, float scale);
 /* Original and rescaled rows share this function, so that the inlined layer_norm_map below is compiled only once. */
 static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
-    float scale = layer_norm_scale(total.moments.squares, eps);
+    float scale = layer_norm_scale(total.squares.squares, eps);
     if (scale != 1 && !is_rescaled) {
         PATH("layer_norm: rescaled");
         layer_norm_rescale(r, eps, scale);
         return;
     }
-    double mean = total.moments.mean, length = (double)r->length;
+    double mean = total.squares.mean, length = (double)r->length;
     /* 1 / sqrt(squares / length + eps), with one division less */
-    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps));
+    float factor = (float)__builtin_sqrt(length / (total.squares.squares + length * eps));
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* an absent weight is 1, an absent bias -0: both change nothing */
     layer_norm_map(r, r->in, absent, numbers);

@@ -5,9 +5,9 @@
 #include "ops/var.h"
 
 static void std_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
-    float value = (float)__builtin_sqrt(var_of(total, count, parameters));
+    element value = (element)squares_root(total, var_degrees(count, parameters));
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer std_reducer = {1, sizeof(float), var_block, var_columns, moments_join, std_finish};
+static const reducer std_reducer = {1, ELEMENT_SIZE, var_block, var_columns, moments_join, std_finish};
 REDUCTION_KERNEL(std)

@@ -53,13 +53,17 @@ static void sum_compensated_columns(const reduce_source *from, int64_t start, in
     }
 }
 
+static void sum_compensated_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+    left->sum += right->sum;
+}
+
 static void sum_compensated_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     float value = count ? (float)total->sum : 0;
     __builtin_memcpy(out, &value, sizeof value);
 }
 
 static const reducer sum_compensated_reducer = {
-    1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_join_sums, sum_compensated_finish};
+    1, sizeof(float), sum_compensated_block, sum_compensated_columns, sum_compensated_join, sum_compensated_finish};
 REDUCTION_KERNEL(sum_compensated)
 
 #else /* the plain sum of integers is exact modulo 2^n already */

@@ -1,13 +1,13 @@
 /* Mean and sum of squared deviations, accurate even if the mean is large compared to the deviations.
  *
- * 1. A block is read twice while it is in the cache: for its mean m, rounded to float32; then for sum(x - m), which
+ * 1. A block is read twice while it is in the cache: for its mean m, rounded to an element; then for sum(x - m), which
  *    corrects the rounding of m, and sum((x - m)^2).
- * 2. Blocks are joined in float64.
+ * 2. Blocks are joined in double.
  * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, formula (1.7) for step 1 and
  * the pairwise formula (2.1) for step 2. */
 #pragma once
 
-#include "reduce/reduction.h"
+#include "reduce/squares.h"
 
 INLINE void moments_add(vbits *left, const vbits *right) { *left = (vbits)((vec)*left + (vec)*right); }
 INLINE vbits moments_identity(void) { return (vbits)v_set(-(element)0); }
@@ -18,15 +18,18 @@ static inline element moments_round_mean(element sum, int64_t count) { return (e
 static inline void moments_of(element mean, element deviations, element squares, int64_t count, reduced *result) {
     double lost = (double)deviations / (double)count;
     double sum = (double)squares - (double)deviations * lost;
-    result->moments.mean = (double)mean + lost;
-    result->moments.squares = sum < 0 ? 0 : sum; /* rounding can make the sum of squares negative; NaN stays NaN */
+    result->squares.mean = (double)mean + lost;
+    result->squares.squares = sum < 0 ? 0 : sum; /* rounding can make the sum of squares negative; NaN stays NaN */
+    result->squares.factor = 1;
 }
 
 static void moments_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     double n = (double)left_count + (double)right_count, share = (double)right_count / n;
-    double apart = right->moments.mean - left->moments.mean;
-    left->moments.squares += right->moments.squares + apart * apart * ((double)left_count * share);
-    left->moments.mean += apart * share;
+    reduced other = *right;
+    squares_align(left, &other);
+    double factor = other.squares.factor, apart = other.squares.mean * factor - left->squares.mean * factor;
+    left->squares.squares += other.squares.squares + apart * apart * ((double)left_count * share);
+    left->squares.mean += apart * share / factor;
 }
 
 INLINE void moments_value(const char *x, const char *y, int n, vbits state, vbits *value) {
@@ -83,12 +86,13 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const element *x = (const element *)from->x;
     element deviations, squares;
-    element center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
+    element center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * (element)0.25;
     moments_sums(from, count, center, &deviations, &squares);
     double share = 1 / (double)count, lost = (double)deviations * share;
-    result->moments.mean = (double)center + lost;
-    result->moments.squares = (double)squares - (double)deviations * lost;
-    if (!((double)squares <= 4 * result->moments.squares)) {
+    result->squares.mean = (double)center + lost;
+    result->squares.squares = (double)squares - (double)deviations * lost;
+    result->squares.factor = 1;
+    if (!((double)squares <= 4 * result->squares.squares)) {
         PATH("moments: block read again");
         moments_block(from, start, count, result);
     }
@@ -110,29 +114,35 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
     }
 }
 
-/* Computes a block's moments from its elements times `factor`, a power of two. The products are below 2^52 if they are
- * scaled down, and below 2^81 if they are scaled up, so that their sum is finite. */
-RARE void moments_scaled(const char *x, int64_t stride, int64_t count, element factor, reduced *result) {
+/* If the mean's size is 2^-20 (float64: 2^-400) or more, nonzero deviations are at least 2^-24 (2^-53) times as large,
+ * so a sum of squares below SQUARES_SMALL is exactly 0 and needs no scaling. */
+#ifdef IS_64BIT
+#define MOMENTS_SMALL_MEAN 0x1p-400
+#else
+#define MOMENTS_SMALL_MEAN 0x1p-20
+#endif
+
+/* Computes a block's moments from its elements times `factor`, a power of two. Scaled down, they are below 2^52
+ * (float64: 2^424), scaled up below 2^81 (2^201), so that their sum is finite. */
+RARE void moments_scaled(const char *x, int64_t stride, int64_t count, double factor, reduced *result) {
     element scaled[REDUCE_BLOCK];
-    reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
+    reduce_source from = squares_scaled(x, stride, count, factor, scaled);
     moments_block(&from, 0, count, result);
-    result->moments.mean /= (double)factor;
-    result->moments.squares /= (double)factor * (double)factor;
+    result->squares.mean /= factor;
+    result->squares.factor = factor;
 }
 
-/* As in norm_l2.h, computes a block's moments again from scaled elements if its sums overflowed float32, or if its sum
- * of squares is so small that bits lost in denormals may matter. If |mean| is 2^-20 or more, nonzero deviations are at
- * least 2^-44 in size, so a sum of squares below 2^-100 is exactly 0 and needs no scaling. */
+/* Computes a block's moments again from scaled elements if its sum of squares is inexact (squares.h). */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
-    double mean = result->moments.mean, squares = result->moments.squares;
-    if (squares >= 0x1p-100 && squares < __builtin_inf()) {
+    double mean = result->squares.mean, squares = result->squares.squares;
+    if (!squares_are_inexact(squares)) {
         return;
     }
-    if (!(squares < __builtin_inf())) {
+    if (!(squares < SQUARES_SMALL)) {
         PATH("moments: scaled down");
-        moments_scaled(x, stride, count, 0x1p-76f, result);
-    } else if (mean < 0x1p-20 && mean > -0x1p-20) {
+        moments_scaled(x, stride, count, SQUARES_SCALE_DOWN, result);
+    } else if (mean < MOMENTS_SMALL_MEAN && mean > -MOMENTS_SMALL_MEAN) {
         PATH("moments: scaled up");
-        moments_scaled(x, stride, count, 0x1p100f, result);
+        moments_scaled(x, stride, count, SQUARES_SCALE_UP, result);
     }
 }

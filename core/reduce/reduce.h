@@ -26,9 +26,9 @@ typedef union reduced {
         int64_t key, index;
     } choice; /* used by index_reduction.h */
     struct {
-        double mean, squares;
-    } moments;  /* used by moments.h */
-    double sum; /* used by norm_l2.h and sum_compensated.h */
+        double squares, mean, factor;
+    } squares;  /* used by squares.h and moments.h */
+    double sum; /* used by sum_compensated.h */
 } reduced;
 
 /* The functions of a reduction, for one dtype. */

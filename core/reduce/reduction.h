@@ -14,20 +14,6 @@ static inline element reduced_element(const reduced *r) {
     return value;
 }
 
-/* Writes a block's elements, times `factor`, to `scaled`. Returns a source that reads `scaled`. */
-static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, element factor, element *scaled) {
-    copy_strided((char *)scaled, sizeof(element), x, stride, count, sizeof(element));
-    for (int64_t i = 0; i < count; i++) {
-        scaled[i] *= factor;
-    }
-    return (reduce_source){.x = (const char *)scaled, .y = (const char *)scaled};
-}
-
-/* The `join` function of reducers that use reduced.sum. */
-static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
-    left->sum += right->sum;
-}
-
 /* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer. */
 #define REDUCTION_KERNEL(op) \
     ELEMENT_KERNEL(op) { return reduce(context, layout, inputs, outputs, parameters, &op##_reducer); }

@@ -45,19 +45,31 @@ def dot_product(rows: Array, others: Array) -> Array:
     return total(rows * others)
 
 
-def squares_in_range(rows: Array) -> Array:
-    """core/ops/norm_l2.h, without the root: blocks are scaled if their float32 sum of squares overflows or is too small
-    to be accurate. Sums of blocks are joined in float64."""
+def squares_in_range(rows: Array) -> tuple[Array, Array]:
+    """core/reduce/squares.h: blocks are scaled if their sum of squares overflows or is too small to be accurate. Sums
+    of blocks are joined in float64. Returns the sums, and the factors of the elements whose squares they have."""
 
     def scaled(block: Array, factor: float) -> Array:
-        return reduce_block((block * np.float32(factor)) ** 2, 0, np.add).astype("f8") / (factor * factor)
+        return reduce_block((block * block.dtype.type(factor)) ** 2, 0, np.add).astype("f8")
 
-    def of_block(block: Array) -> Array:
+    def of_block(block: Array) -> moments.Moments:
+        limits = moments.LIMITS[block.dtype.name]
         plain = reduce_block(block * block, 0, np.add)
-        again = np.where(plain < 1, scaled(block, 2.0**100), scaled(block, 2.0**-76))
-        return np.where((plain >= 2.0**-100) & (plain < np.inf), plain, again)
+        again = np.where(plain < 1, scaled(block, limits.up), scaled(block, limits.down))
+        in_range = (plain >= limits.small) & (plain < limits.large)
+        factor = np.where(in_range, 1, np.where(plain < limits.small, limits.up, limits.down))
+        return moments.Moments(0, plain, np.where(in_range, plain, again), factor)
 
-    return join_blocks([of_block(block) for block in blocks(rows)], np.add)
+    def join(left: moments.Moments, right: moments.Moments) -> moments.Moments:
+        left, right = moments.aligned(left, right)
+        return left._replace(squares=left.squares + right.squares)
+
+    found = join_blocks([of_block(block) for block in blocks(rows)], join)
+    return found.squares, found.factor
+
+
+def _root(squares: Array, factor: Array, by: float, dtype: Any) -> Array:
+    return (np.sqrt(squares / by) / factor).astype(dtype)
 
 
 def sum_compensated(rows: Array) -> Array:
@@ -67,10 +79,19 @@ def sum_compensated(rows: Array) -> Array:
     return total(rows.astype("f8")).astype("f4")
 
 
-def _variance(rows: Array, correction: float) -> Array:
-    """The variance of core/ops/var.h in float64, before it is rounded to float32."""
+def _degrees(rows: Array, correction: float) -> np.float64:
+    """core/ops/var.h: what the sum of squares is divided by."""
+    return np.float64(max(rows.shape[1] - correction, 0) if rows.shape[1] else np.nan)
+
+
+def _variance(rows: Array, correction: float = 0.0) -> Array:
     found = moments.of_rows(rows)
-    return found.squares / np.float64(max(found.count - correction, 0)) if found.count else np.full(len(rows), np.nan)
+    return (found.squares / _degrees(rows, correction) / found.factor / found.factor).astype(rows.dtype)
+
+
+def _deviation(rows: Array, correction: float = 0.0) -> Array:
+    found = moments.of_rows(rows)
+    return _root(found.squares, found.factor, _degrees(rows, correction), rows.dtype)
 
 
 def largest(rows: Array) -> Array:
@@ -91,17 +112,17 @@ ALONG_AXES = {
     name: _along_axes(of_rows)
     for name, of_rows in {
         "sum": total,
-        "mean": lambda rows: (reduce(rows, -0.0, np.add).astype("f8") / np.float64(rows.shape[1])).astype("f4"),
+        "mean": lambda rows: (reduce(rows, -0.0, np.add).astype("f8") / np.float64(rows.shape[1])).astype(rows.dtype),
         "prod": lambda rows: reduce(rows, 1, np.multiply),
         "min": smallest,
         "max": largest,
         "any": lambda rows: (rows != 0).any(axis=1),  # NaN is nonzero
         "all": lambda rows: (rows != 0).all(axis=1),
         "norm_l1": lambda rows: reduce(np.abs(rows), 0, np.add),
-        "norm_l2": lambda rows: np.sqrt(squares_in_range(rows)).astype("f4"),
+        "norm_l2": lambda rows: _root(*squares_in_range(rows), np.float64(1), rows.dtype),
         "norm_linf": lambda rows: np.max(np.abs(rows), axis=1, initial=0),  # NaN is above all numbers
-        "var": lambda rows, correction=0.0: _variance(rows, correction).astype("f4"),
-        "std": lambda rows, correction=0.0: np.sqrt(_variance(rows, correction)).astype("f4"),
+        "var": _variance,
+        "std": _deviation,
         "sum_of_squares": lambda rows: reduce(rows * rows, 0, np.add),  # squares may overflow or underflow
         "sum_compensated": sum_compensated,
         "argmax": lambda rows: np.argmax(rows, axis=1).astype("i4"),  # the first of equal elements; NaN is the largest

@@ -33,7 +33,7 @@ def _along_axis(of_rows: Callable[..., Array]) -> Callable[..., Array]:
 def _minmax(rows: Array) -> Array:
     """core/ops/minmax.h: the elements of a row, `low` and `high` are halved if `high - low` overflows."""
     low, high = reductions.smallest(rows)[:, None], reductions.largest(rows)[:, None]
-    scale = np.where(high - low < np.inf, np.float32(1), np.float32(0.5))
+    scale = np.where(high - low < np.inf, rows.dtype.type(1), rows.dtype.type(0.5))
     return (rows * scale - low * scale) / (high * scale - low * scale)
 
 
@@ -44,17 +44,18 @@ def _layer_norm(
     sum of squared deviations overflows, or is tiny while eps is 0."""
     found = moments.of_rows(rows, moments.once_read)
     count = np.float64(found.count)
-    high = found.mean.astype("f4")
-    low = (found.mean - high).astype("f4")
-    factor = np.sqrt(count / (found.squares + count * eps)).astype("f4")
+    high = found.mean.astype(rows.dtype)
+    low = (found.mean - high).astype(rows.dtype)
+    factor = np.sqrt(count / (found.squares + count * eps)).astype(rows.dtype)
     scaled = ((rows - high[:, None]) - low[:, None]) * factor[:, None]
-    scaled = scaled * (np.float32(1) if weight is None else weight)
-    result = scaled + (np.float32(-0.0) if bias is None else bias)
+    scaled = scaled * (rows.dtype.type(1) if weight is None else weight)
+    result = scaled + (rows.dtype.type(-0.0) if bias is None else bias)
     if is_rescaled:
         return result
-    small = (found.squares < 2.0**-100) & (eps == 0)
-    for wrong, scale in ((~(found.squares < np.inf), 2.0**-100), (small, 2.0**100)):
-        again = _layer_norm(rows * np.float32(scale), weight, bias, eps * scale * scale, True)
+    limits = moments.LIMITS[rows.dtype.name]
+    small = (found.squares < limits.small) & (eps == 0)
+    for wrong, scale in ((~(found.squares < np.inf), 1 / limits.up), (small, limits.up)):
+        again = _layer_norm(rows * rows.dtype.type(scale), weight, bias, eps * scale * scale, True)
         result = np.where(wrong[:, None], again, result)
     return result
 
@@ -62,12 +63,16 @@ def _layer_norm(
 def _rms_norm(rows: Array, weight: Array | None = None, eps: float = 1e-5) -> Array:
     """core/ops/rms_norm.h: squares are summed as in norm_l2."""
     count = np.float64(rows.shape[1])
-    factor = np.sqrt(count / (reductions.squares_in_range(rows) + count * eps)).astype("f4")
-    return rows * factor[:, None] * (np.float32(1) if weight is None else weight)
+    squares, factor = reductions.squares_in_range(rows)
+    is_plain = (factor > 1) & (eps > 0)
+    squares, factor = np.where(is_plain, squares / factor / factor, squares), np.where(is_plain, 1, factor)
+    scale = (factor * np.sqrt(count / (squares + count * eps * factor * factor))).astype(rows.dtype)
+    return rows * scale[:, None] * (rows.dtype.type(1) if weight is None else weight)
 
 
 def _cumulative_sum(rows: Array) -> Array:
-    """core/ops/cumulative_sum.h: Sklansky's prefix sums in tiles, plus the float64 or int64 sum of earlier tiles."""
+    """core/ops/cumulative_sum.h: Sklansky's prefix sums in tiles, plus the float64 or int64 sum of earlier tiles. With
+    float64, what each of its additions lost is summed, too."""
     rows = rows.astype("i4") if rows.dtype == bool else rows
     is_float = rows.dtype.kind == "f"
     zero, wide = (-0.0, "f8") if is_float else (0, "i8")
@@ -79,10 +84,15 @@ def _cumulative_sum(rows: Array) -> Array:
         groups = tiles.reshape(*tiles.shape[:2], -1, 2, half)
         groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # adds the lower half's total to each sum of the upper
         half *= 2
-    before = np.full(len(rows), zero, wide)
+    before, lost = np.full(len(rows), zero, wide), np.zeros(len(rows), wide)
     for tile in range(tiles.shape[1]):
-        after = before + tiles[:, tile, -1]
-        tiles[:, tile] += before.astype(rows.dtype)[:, None]
+        total = tiles[:, tile, -1].copy()
+        precise = np.where((lost != 0) & (lost == lost), before + lost, before)
+        tiles[:, tile] += precise.astype(rows.dtype)[:, None]
+        after = before + total
+        if rows.dtype == "f8":
+            virtual = after - before
+            lost = lost + ((before - (after - virtual)) + (total - virtual))
         before = after
     return tiles.reshape(len(rows), -1)[:, :length]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.models.comparison import SPECIAL, agree, cancelling, drawn, nearly_equal, planted
+from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, nearly_equal, planted
 from tests.models.rows import MODELS
 from tests.models.tree import BLOCK
 
@@ -14,34 +14,38 @@ OPTIONAL = {"layer_norm": 2, "rms_norm": 1}
 each_operation = pytest.mark.parametrize("operation", MODELS)
 
 
-def weights(operation, length):
+CASES = [(name, dtype) for name in MODELS for dtype in BY_NAME[name].computed if dtype.startswith("float")]
+each_float = pytest.mark.parametrize(("operation", "dtype"), CASES, ids=[f"{name}-{dtype}" for name, dtype in CASES])
+
+
+def weights(operation, length, dtype="float32"):
     """Returns lists of optional inputs: [], [weight] if the operation has `weight`, [weight, bias] if it has both."""
-    vectors = drawn(operation, (length,))[1:]
+    vectors = drawn(operation, (length,), dtype)[1:]
     return [vectors[:count] for count in range(OPTIONAL.get(operation, 0) + 1)]
 
 
-@each_operation
-def test_lengths(operation):
+@each_float
+def test_lengths(operation, dtype):
     for length in LENGTHS:
-        x = drawn(operation, (3, length))[0]
-        for others in weights(operation, length):
+        x = drawn(operation, (3, length), dtype)[0]
+        for others in weights(operation, length, dtype):
             agree(operation, x, *others, axis=1)
             agree(operation, np.ascontiguousarray(x.T), *others, axis=0)
 
 
-@each_operation
-def test_memory_layouts(operation):
-    x = drawn(operation, (12, 10, 90))[0]
+@each_float
+def test_memory_layouts(operation, dtype):
+    x = drawn(operation, (12, 10, 90), dtype)[0]
     for view in (x[::2, ::-1, ::3], x.transpose(1, 2, 0), x[::-1, :, ::-2], np.broadcast_to(x[:1], x.shape)):
         for axis in range(3):
-            agree(operation, view, *weights(operation, view.shape[axis])[-1], axis=axis)
+            agree(operation, view, *weights(operation, view.shape[axis], dtype)[-1], axis=axis)
 
 
-@each_operation
-def test_tasks_of_many_rows(operation):
+@each_float
+def test_tasks_of_many_rows(operation, dtype):
     for shape in ((9000, 8), (3000, 65), (8, 9000)):
         for axis in (0, 1):
-            agree(operation, drawn(operation, shape)[0], axis=axis)
+            agree(operation, drawn(operation, shape, dtype)[0], axis=axis)
 
 
 @each_operation
