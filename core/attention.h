@@ -87,11 +87,11 @@ static void attention_hide(const attention_chunk *c, int64_t row, element *score
     }
 }
 
-/* exp(x) for x <= 0. For x < -87 the result is 0, because exp(x) is negligible next to the largest weight, 1. NaN stays
- * NaN. */
+/* exp(x) for x <= 0. Where it would be denormal, the result is 0, because exp(x) is negligible next to the largest
+ * weight, 1. NaN stays NaN. */
 INLINE vec attention_exp(vec x) {
-    const vec low = v_set(-87);
-    exp_parts parts = exp_reduce(v_at_least(x, low), v_set(SIMD_EXPONENT_MAGIC));
+    const vec low = v_set(-EXP_NORMAL_BOUND);
+    exp_parts parts = exp_reduce(v_at_least(x, low), v_set(EXPONENT_MAGIC));
     vec power = (exp_expm1(parts.r) + v_set(1)) * v_power_of_two(parts.k_magic);
     return v_select(v_lt(x, low), v_set(0), power);
 }

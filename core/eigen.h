@@ -33,6 +33,7 @@ typedef struct eigen {
     double *h;             /* half the squared length of each Householder vector; 0 if a step needs no reflection */
     double *q;             /* a scratch vector */
     double *c, *s;         /* cosines and sines of a sweep's rotations */
+    double unit;           /* a power of two: A is the matrix divided by it, so that squares are in range */
     int64_t i;             /* the current step of tridiagonalization or accumulation */
     int64_t first, last;   /* a sweep rotates rows (last, last + 1), then (last - 1, last) ... to (first, first + 1) */
     int64_t task_elements; /* the most elements of A or Q^T that a task of a step works on */
@@ -210,7 +211,7 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
  * The divisor r is never 0, because f * f never underflows. Let L be the largest |d[k]| + |e[k]| before the first
  * step. In rows first .. last - 1, |e[i]| is larger than 2^-53 L (see eigen_diagonal), and |s| >= |e[i]| / (K L) for
  * a constant K < 100, because the shift is within 3 L of d[first]. So |f| > 2^-113 L. As L is at least 2^-150, half of
- * the smallest positive float32, f * f is far from underflow. */
+ * the smallest positive float32, or the size of the smallest float64 divided by `unit`, f * f is far from underflow. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
@@ -271,9 +272,23 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
+/* Returns the unit for a matrix whose largest element has this size: a power of two near it, whose inverse is a normal
+ * number. The squares of float32 are in range anyway. */
+static double eigen_unit(double largest) {
+#ifdef IS_64BIT
+    int64_t bits;
+    __builtin_memcpy(&bits, &largest, sizeof bits);
+    int64_t exponent = bits >> MANTISSA_BITS;
+    exponent = exponent < 50 ? 50 : min_int64(exponent, 2000);
+    return element_from_bits(exponent << MANTISSA_BITS);
+#else
+    return 1;
+#endif
+}
+
 /* Copies the lower triangle of x to both triangles of A. Returns whether all elements of the triangle are finite. */
 static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
-    double differences = 0;
+    double differences = 0, largest = 0;
     for (int64_t k = 0; k < m->n * m->width; k++) {
         m->a[k] = 0;
     }
@@ -281,8 +296,13 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
         for (int64_t j = 0; j <= i; j++) {
             double value = (double)element_load(x + i * row + j * column);
             differences += value - value; /* adds 0 if the value is finite, else NaN */
+            largest = eigen_abs(value) > largest ? eigen_abs(value) : largest;
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
+    }
+    m->unit = eigen_unit(largest);
+    for (int64_t k = 0; k < m->n * m->width && m->unit != 1; k++) {
+        m->a[k] *= 1 / m->unit;
     }
     return differences == 0;
 }
@@ -303,7 +323,7 @@ static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char 
         order[position] = k;
     }
     for (int64_t k = 0; k < m->n; k++) {
-        eigen_store(values + k * l->column_strides[1], m->d[order[k]]);
+        eigen_store(values + k * l->column_strides[1], m->d[order[k]] * m->unit);
         for (int64_t i = 0; vectors && i < m->n; i++) {
             eigen_store(vectors + i * l->row_strides[2] + k * l->column_strides[2], m->z[order[k] * m->width + i]);
         }

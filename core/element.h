@@ -55,6 +55,8 @@ typedef vi64 vec;
 #endif
 
 #ifdef IS_64BIT
+/* Chooses a constant by the precision of elements. */
+#define BY_PRECISION(single, twice) twice
 typedef vm64 vmask;
 typedef vi64 vbits;
 typedef int64_t element_bits;
@@ -65,8 +67,13 @@ typedef vf64 vdouble;
 #define m_to_bits vm64_to_vi64
 #define BITS_MIN INT64_MIN
 #define BITS_MAX INT64_MAX
-enum { LANES = VF64_LANES };
+#define v_from_integers vi64_small_to_vf64
+#define ROUND_MAGIC SIMD_ROUND_MAGIC_64
+#define EXPONENT_MAGIC SIMD_EXPONENT_MAGIC_64
+#define MIN_NORMAL 0x1p-1022
+enum { LANES = VF64_LANES, MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 #else
+#define BY_PRECISION(single, twice) single
 typedef vm32 vmask;
 typedef vi32 vbits;
 typedef int32_t element_bits;
@@ -77,7 +84,11 @@ typedef wf64 vdouble;
 #define m_to_bits vm32_to_vi32
 #define BITS_MIN INT32_MIN
 #define BITS_MAX INT32_MAX
-enum { LANES = VF32_LANES };
+#define v_from_integers vi32_to_vf32
+#define ROUND_MAGIC SIMD_ROUND_MAGIC
+#define EXPONENT_MAGIC SIMD_EXPONENT_MAGIC
+#define MIN_NORMAL 0x1p-126f
+enum { LANES = VF32_LANES, MANTISSA_BITS = 23, EXPONENT_BIAS = 127 };
 #endif
 
 enum { ELEMENT_SIZE = sizeof(element) };
@@ -141,6 +152,8 @@ INLINE element element_from_bits(element_bits bits) {
 #define v_fma_strict V(fma_strict)
 #define v_fma_broadcast V(fma_broadcast)
 #define v_add_on_fma_unit V(add_on_fma_unit)
+#define v_scale V(scale)
+#define v_scale_normal V(scale_normal)
 #define v_power_of_two V(power_of_two)
 #define v_even V(even)
 #define v_odd V(odd)
@@ -160,8 +173,13 @@ INLINE element element_from_bits(element_bits bits) {
 #define v_round(x) (x)
 #endif
 
+#define d_set D(set)
 #define d_load D(load)
 #define d_store D(store)
+#define d_lt D(lt)
+#define d_gt D(gt)
+#define d_ge D(ge)
+#define d_select D(select)
 
 #define m_set M(set)
 #define m_and M(and)
@@ -186,7 +204,9 @@ INLINE element element_from_bits(element_bits bits) {
 #define b_and B(and)
 #define b_or B(or)
 #define b_xor B(xor)
+#define b_shift_left B(shift_left)
 #define b_shift_right B(shift_right)
+#define b_minimum B(minimum)
 #define b_maximum B(maximum)
 #define b_iota B(iota)
 #define b_first B(first)
@@ -201,7 +221,11 @@ INLINE vmask v_is_nonzero(vec x) { return v_ne(x, v_set(0)); }
 #endif
 
 #ifdef LW_ELEMENT_FLOAT32
-INLINE vec v_from_double(vdouble x) { return wf64_to_vf32(x); }
+#define v_from_double wf64_to_vf32
+#define v_to_double vf32_to_wf64
+#define m_from_double wm64_to_vm32 /* the result of comparing two vdouble */
 #elif defined LW_ELEMENT_FLOAT64
-INLINE vec v_from_double(vdouble x) { return x; }
+#define v_from_double(x) (x)
+#define v_to_double(x) (x)
+#define m_from_double(m) (m)
 #endif

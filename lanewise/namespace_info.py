@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanewise import dtypes
-from lanewise._facts import MAX_NDIM
+from lanewise._facts import COMPUTED, GPU_COMPUTED, MAX_NDIM
 from lanewise.backends import registry
 from lanewise.backends.backend import GPU_BACKENDS, place_of
 from lanewise.dtypes import DType
@@ -40,13 +40,9 @@ class NamespaceInfo:
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """Returns the dtypes that operations compute with, by name; with `kind`, only those of that kind.
-
-        int64 and float64 are left out, although much computes in them, because sums and functions such as exp do not
-        in float64.
-        """
+        """Returns the dtypes that a device computes in, by name; with `kind`, only those of that kind."""
         self._check(device)
-        computed = (dtypes.bool, dtypes.int32, dtypes.float32)
+        computed = [each for each in dtypes.ALL if each.name in (COMPUTED if device in (None, "cpu") else GPU_COMPUTED)]
         return {dtype.name: dtype for dtype in computed if kind is None or isdtype(dtype, kind)}
 
     @named("__array_namespace_info__")

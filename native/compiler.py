@@ -19,13 +19,10 @@ __all__ = ["SANITIZERS", "Compiler", "choose"]
 
 # The types of kernels, tasks and Python's methods have parameters that not every function needs.
 _WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
-_LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", *_WARNINGS)
+_LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fvisibility=hidden", *_WARNINGS)
 # A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
 # A kind's headers have functions that not every dtype needs. In #if, a name without a #define would be 0.
-_KERNEL = (
-    *("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno"),
-    *("-Wno-unused-function", "-Werror=undef"),
-)
+_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-Wno-unused-function", "-Werror=undef")
 # The scalar library is the baseline for measuring speedups, and a reference free of the vectorizer's bugs.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),

@@ -190,6 +190,7 @@ def _module() -> str:
         for each in FACTS.dtypes.values()
     )
     promotions = "\n".join(f"    ({', '.join(map(str, row))})," for row in _codes())
+    computed = tuple(each.name for each in FACTS.dtypes.values() if not each.computed)
     return f"""\
 \"\"\"The largest number of dimensions, CPU features, and dtypes. Generated from contracts/facts.yaml by facts.py.\"\"\"
 
@@ -206,6 +207,10 @@ FEATURES: Final = {FACTS.features}
 DTYPES: Final = (
 {rows}
 )
+
+# the dtypes that CPUs compute in, and those that GPUs do
+COMPUTED: Final = {computed}
+GPU_COMPUTED: Final = {tuple(name for name in computed if not FACTS.dtypes[name].no_webgpu)}
 
 # for two codes, that of the dtype to which they promote, -1 if there is none
 PROMOTIONS: Final = (

@@ -178,10 +178,12 @@ const lw_library lanewise_kernels = {{
 def _entry(contract: Contract, kernel: Kernel) -> str:
     """Returns a kernel's table entry.
 
-    In relaxed_simd, the C macro SIMD_REPRODUCIBLE(function) gives NULL, so that the host uses simd128's kernel.
+    In relaxed_simd, the C macro SIMD_REPRODUCIBLE(function) gives NULL, so that the host uses simd128's kernel. Kernels
+    of other dtypes than float32 are left to simd128 as well: integers gain nothing, and the wheel stays small.
     """
     function = f"lw_{kernel.name}"
-    return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
+    shared = contract.reproducible or kernel.dtype != "float32"
+    return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if shared else function},"
 
 
 def _loop(contract: Contract, kernel: Kernel) -> Loop:

@@ -221,7 +221,7 @@ def _attention(inputs: Sequence[Operand | None], out: Operand, parameters: dict[
     keys, window, offset = _required(key).shape[-2], parameters["window"], parameters["offset"]
     first = -queries if window is None else offset - window + 1
     last = offset if parameters["is_causal"] else keys if window is None else offset + window - 1
-    scale = depth**-0.5 if parameters["scale"] is None else parameters["scale"]
+    scale = 1 / math.sqrt(depth) if parameters["scale"] is None else parameters["scale"]
     words = [len(batch), *_zero_padded(batch, MAX_NDIM)]
     for strides in outer:
         words += _zero_padded(strides, MAX_NDIM)

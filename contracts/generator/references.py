@@ -18,11 +18,23 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 _erf = np.frompyfunc(math.erf, 1, 1)
+PI = np.longdouble("3.14159265358979323846264338327950288")
 
 
 def erf(x: Array) -> Array:
-    """Returns the error function of each element."""
-    return np.asarray(_erf(x), dtype=np.float64)
+    """Returns the error function of each element; of longdouble, by its series with e^(-x^2), whose terms are positive
+    (Abramowitz and Stegun, 7.1.6)."""
+    if x.dtype != np.longdouble:
+        return np.asarray(_erf(x), dtype=np.float64)
+    bounded = np.clip(x, -7, 7)
+    square, term, total = bounded * bounded, bounded.copy(), bounded.copy()
+    for n in range(1, 200):
+        term *= square
+        term *= 2 / np.longdouble(2 * n + 1)
+        total += term
+        if n % 16 == 0 and np.all(np.abs(term) <= 2.0**-68 * np.abs(total)):
+            break
+    return np.asarray(np.where(np.abs(x) > 6.5, np.sign(x), 2 / np.sqrt(PI) * np.exp(-square) * total))
 
 
 def exact_fma(x1: Array, x2: Array, x3: Array) -> Array:
@@ -53,6 +65,21 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
     step = np.where((error > 0) == (total > 0), 1, -1)  # toward the exact value
     odd = np.where(even & (error != 0) & np.isfinite(error), bits + step, bits)
     return np.asarray(odd, dtype=np.int64).view(np.float64)
+
+
+def floor_divide(x1: Array, x2: Array) -> Array:
+    """Returns the floor of the quotient of float64; where the quotient is whole when rounded, returns it. NumPy's floor
+    is wrong for some quotients above 2^51."""
+
+    def one(x: float, y: float) -> float:
+        return float(Fraction(x) // Fraction(y))
+
+    x1, x2 = np.broadcast_arrays(x1, x2)
+    quotient = np.divide(x1, x2)
+    result = np.where(np.abs(quotient) >= 2.0**53, quotient, np.floor_divide(x1, x2))
+    large = (np.abs(quotient) >= 2.0**50) & (np.abs(quotient) < 2.0**53)
+    result[large] = np.frompyfunc(one, 2, 1)(x1[large], x2[large])
+    return np.asarray(result)
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
@@ -159,13 +186,37 @@ def activate(x: Array, activation: str) -> Array:
     functions: dict[str, Callable[[], Array]] = {
         "none": lambda: x,
         "relu": lambda: np.maximum(x, 0),
-        "gelu": lambda: x * (1 + erf(x / math.sqrt(2))) / 2,
-        "gelu_tanh": lambda: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
+        "gelu": lambda: x * (1 + erf(x / np.sqrt(x.dtype.type(2)))) / 2,
+        "gelu_tanh": lambda: x * (1 + np.tanh(np.sqrt(2 / x.dtype.type(PI)) * (x + 0.044715 * x**3))) / 2,
         "silu": lambda: x / (1 + np.exp(-x)),
         "sigmoid": lambda: 1 / (1 + np.exp(-x)),
         "tanh": lambda: np.tanh(x),
     }
     return np.asarray(functions[activation]())
+
+
+def eigvalsh(x: Array) -> Array:
+    """Returns the eigenvalues of symmetric matrices; of longdouble, which NumPy cannot decompose, by Jacobi rotations
+    (Golub and Van Loan, Matrix Computations, section 8.5)."""
+    if x.dtype != np.longdouble:
+        return np.asarray(np.linalg.eigvalsh(x))
+    n = x.shape[-1]
+    a = np.tril(x) + np.swapaxes(np.tril(x, -1), -1, -2)
+    for _ in range(30):
+        for p in range(n - 1):
+            for q in range(p + 1, n):
+                apart, off = (a[..., q, q] - a[..., p, p]) / 2, a[..., p, q]
+                reach = np.abs(apart) + np.hypot(apart, off)
+                tangent = np.where(off == 0, 0, np.copysign(1, apart) * off / np.where(reach == 0, 1, reach))
+                cosine = 1 / np.hypot(1, tangent)
+                sine = tangent * cosine
+                for rows in (a, np.swapaxes(a, -1, -2)):
+                    first, second = rows[..., p, :].copy(), rows[..., q, :].copy()
+                    rows[..., p, :] = cosine[..., None] * first - sine[..., None] * second
+                    rows[..., q, :] = sine[..., None] * first + cosine[..., None] * second
+        if np.max(np.abs(np.tril(a, -1)), initial=0) <= 1e-19 * np.max(np.abs(a), initial=0):
+            break
+    return np.sort(np.diagonal(a, axis1=-2, axis2=-1), axis=-1)
 
 
 def order(x: Array, axis: int, descending: bool) -> Array:
@@ -242,7 +293,7 @@ def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, i
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))
     with np.errstate(all="ignore"):
-        factor = query.shape[-1] ** -0.5 if scale is None else scale
+        factor = query.dtype.type(query.shape[-1]) ** -0.5 if scale is None else scale
         scores = np.matmul(query, np.swapaxes(key, -1, -2)) * factor
         distance = np.arange(key.shape[-2]) - np.arange(query.shape[-2])[:, None] - offset
         hidden = np.zeros(distance.shape, bool) if window is None else np.abs(distance) >= window
@@ -262,14 +313,16 @@ def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, i
 
 
 def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: float, axis: int) -> Array:
-    """Applies rotary position embedding, with angles in float64."""
-    depth = x.shape[-1]
+    """Applies rotary position embedding, with angles in the precision of x."""
+    depth = x.dtype.type(x.shape[-1])
+    theta, factor = depth.dtype.type(theta), depth.dtype.type(factor)
     if scaling == "ntk" and depth > 2:
         theta = theta * factor ** (depth / (depth - 2))
     slower = factor if scaling == "linear" else 1
     angles = (np.arange(x.shape[axis]) + offset)[:, None] * theta ** (-np.arange(0, depth, 2) / depth) / slower
     moved = np.moveaxis(x, axis, -2)
-    halves = (slice(depth // 2), slice(depth // 2, None))
+    middle = x.shape[-1] // 2
+    halves = (slice(middle), slice(middle, None))
     parts = (slice(0, None, 2), slice(1, None, 2)) if pairs == "adjacent" else halves
     a, b = moved[..., parts[0]], moved[..., parts[1]]
     result = np.empty_like(moved)

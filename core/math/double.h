@@ -6,20 +6,12 @@
 #include "math/constants.h"
 
 #define DOUBLE_ROUND_MAGIC 0x1.8p52 /* x plus this has no fraction bits, so the addition rounds x to an integer */
-#define DOUBLE_LOG2_E 0x1.71547652b82fep0
-
-/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. In double_exp, k has up to 11 bits, so its product with the first
- * part, which has 42 bits, is exact. */
-#define DOUBLE_LN2_HI_42BIT 0x1.62e42fefa3800p-1
-#define DOUBLE_LN2_LO 0x1.ef35793c76730p-45
 
 /* pi/2 in three parts of 31, 32 and 53 bits. */
 #define DOUBLE_TWO_OVER_PI 0x1.45f306dc9c883p-1
 #define DOUBLE_PI_2_1 0x1.921fb544p0
 #define DOUBLE_PI_2_2 0x1.0b4611a6p-34
 #define DOUBLE_PI_2_3 0x1.3198a2e037073p-69
-
-#define DOUBLE_SQRT_HALF_BITS INT64_C(0x3fe6a09e667f3bcd)
 
 /* Rounds to the nearest integer, for |x| < 2^51. */
 static double double_round(double x) { return (x + DOUBLE_ROUND_MAGIC) - DOUBLE_ROUND_MAGIC; }
@@ -31,7 +23,7 @@ static double double_round(double x) { return (x + DOUBLE_ROUND_MAGIC) - DOUBLE_
 static double double_log(double x) {
     int64_t bits, k;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    k = (bits - DOUBLE_SQRT_HALF_BITS) >> 52;
+    k = (bits - SQRT_HALF_BITS_F64) >> 52;
     bits -= k << 52;
     __builtin_memcpy(&x, &bits, sizeof x);
     double s = (x - 1) / (x + 1), sum = 0;
@@ -42,11 +34,11 @@ static double double_log(double x) {
 }
 
 /* e^x for |x| < 700.
- * 1. k = round(x * LOG2_E), r = x - k ln 2, |r| <= ln2/2.
+ * 1. k = round(x * LOG2_E_F64), r = x - k ln 2, |r| <= ln2/2.
  * 2. e^r by its Taylor series; the first term left out is r^14/14! = 4e-18.
  * 3. Scale by 2^k. */
 static double double_exp(double x) {
-    double k = double_round(x * DOUBLE_LOG2_E), r = x - k * DOUBLE_LN2_HI_42BIT - k * DOUBLE_LN2_LO;
+    double k = double_round(x * LOG2_E_F64), r = x - k * LN2_HI_42BIT_F64 - k * LN2_LO_42BIT_F64;
     double sum = 1, scale;
     for (int n = 13; n > 0; n--) {
         sum = 1 + sum * r / n;

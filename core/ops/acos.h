@@ -6,12 +6,12 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_acos(vf32 x) {
+INLINE vec op_acos(vec x) {
     asin_parts parts = asin_reduce(x);
-    vm32 is_below = vf32_lt(x, vf32_set(0));
-    vf32 end = vf32_select(is_below, vf32_set(2 * PI_2_HI), vf32_set(0));
-    vf32 base = vf32_select(parts.is_complement, end, vf32_set(PI_2_HI));
-    vf32 angle = vf32_select(parts.is_complement, parts.angle + parts.angle, -parts.angle);
-    angle = vf32_select(is_below, -angle, angle);
-    return base + vf32_fma(base, vf32_set(PI_2_LO / PI_2_HI), angle);
+    vmask is_below = v_lt(x, v_set(0));
+    vec end = v_select(is_below, v_set(2 * PI_2_HI), v_set(0));
+    vec base = v_select(parts.is_complement, end, v_set(PI_2_HI));
+    vec angle = v_select(parts.is_complement, parts.angle + parts.angle, -parts.angle);
+    angle = v_select(is_below, -angle, angle);
+    return base + v_fma(base, v_set(PI_2_LO / PI_2_HI), angle);
 }

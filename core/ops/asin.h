@@ -4,9 +4,9 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_asin(vf32 x) {
+INLINE vec op_asin(vec x) {
     asin_parts parts = asin_reduce(x);
-    vf32 low = vf32_fma(parts.angle, vf32_set(-2), vf32_set(PI_2_LO));
-    vf32 size = vf32_select(parts.is_complement, vf32_set(PI_2_HI) + low, parts.angle);
-    return vf32_copysign(size, x);
+    vec low = v_fma(parts.angle, v_set(-2), v_set(PI_2_LO));
+    vec size = v_select(parts.is_complement, v_set(PI_2_HI) + low, parts.angle);
+    return v_copysign(size, x);
 }

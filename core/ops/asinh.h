@@ -1,17 +1,18 @@
 /* asinh x = ln(|x| + sqrt(1 + x^2)), with the sign of x. Error < 1.9 ulp.
  * 1. Compute it as log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), where nothing cancels.
- * 2. Above 2^30, where x^2 could overflow and sqrt(1 + x^2) rounds to |x|: ln |x| + ln 2, by adding 1 to k (log.h). */
+ * 2. Above 2^30 (float64: 2^60), where x^2 could overflow and sqrt(1 + x^2) rounds to |x|: ln |x| + ln 2, by adding 1
+ *    to k (log.h). */
 #pragma once
 
 #include "math/log.h"
 
-INLINE vf32 op_asinh(vf32 x) {
-    const vf32 one = vf32_set(1);
-    vf32 size = vf32_abs(x), square = size * size;
-    vm32 large = vf32_gt(size, vf32_set(0x1p30f));
-    vf32 y = size + square / (one + vf32_sqrt(one + square));
-    log_parts parts = log1p_split(vf32_select(large, size, y));
-    parts.k = parts.k + vf32_select(large, one, vf32_set(0));
-    vm32 finite = vf32_lt(size, vf32_set(__builtin_inff()));
-    return vf32_copysign(vf32_select(finite, log_natural(parts), size), x);
+INLINE vec op_asinh(vec x) {
+    const vec one = v_set(1);
+    vec size = v_abs(x), square = size * size;
+    vmask large = v_gt(size, v_set(BY_PRECISION(0x1p30f, 0x1p60)));
+    vec y = size + square / (one + v_sqrt(one + square));
+    log_parts parts = log1p_split(v_select(large, size, y));
+    parts.k = parts.k + v_select(large, one, v_set(0));
+    vmask finite = v_lt(size, v_set(__builtin_inff()));
+    return v_copysign(v_select(finite, log_natural(parts), size), x);
 }

@@ -3,11 +3,11 @@
 
 #include "math/inverse_trig.h"
 
-INLINE vf32 op_atan(vf32 x) {
-    const vf32 one = vf32_set(1);
-    vf32 size = vf32_abs(x);
-    vm32 steep = vf32_gt(size, one);
-    vf32 angle = atan_minimax(vf32_select(steep, one, size) / vf32_select(steep, size, one));
-    vf32 complement = vf32_set(PI_2_HI) + (vf32_set(PI_2_LO) - angle);
-    return vf32_copysign(vf32_select(steep, complement, angle), x);
+INLINE vec op_atan(vec x) {
+    const vec one = v_set(1);
+    vec size = v_abs(x);
+    vmask steep = v_gt(size, one);
+    vec angle = atan_minimax(v_select(steep, one, size) / v_select(steep, size, one));
+    vec complement = v_set(PI_2_HI) + (v_set(PI_2_LO) - angle);
+    return v_copysign(v_select(steep, complement, angle), x);
 }

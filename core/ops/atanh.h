@@ -3,10 +3,10 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_atanh(vf32 x) {
-    const vf32 one = vf32_set(1);
-    vf32 size = vf32_abs(x);
-    vf32 result = vf32_set(0.5f) * log_natural(log1p_split((size + size) / (one - size)));
-    vf32 outside = vf32_select(vf32_eq(size, one), vf32_set(__builtin_inff()), vf32_set(__builtin_nanf("")));
-    return vf32_copysign(vf32_select(vf32_lt(size, one), result, outside), x);
+INLINE vec op_atanh(vec x) {
+    const vec one = v_set(1);
+    vec size = v_abs(x);
+    vec result = v_set(0.5f) * log_natural(log1p_split((size + size) / (one - size)));
+    vec outside = v_select(v_eq(size, one), v_set(__builtin_inff()), v_set(__builtin_nanf("")));
+    return v_copysign(v_select(v_lt(size, one), result, outside), x);
 }

@@ -8,7 +8,7 @@ ELEMENT_KERNEL(avg_pool2d) {
     const lw_window_layout *w = layout;
     pool mean = {.sums = 1};
     if (parameters[0].i || (w->padding[0] == 0 && w->padding[1] == 0)) {
-        mean.divisor = (float)(w->kernel_size[0] * w->kernel_size[1]);
+        mean.divisor = (element)(w->kernel_size[0] * w->kernel_size[1]);
     }
     return pool_run(context, &mean, w, inputs[0], outputs[0]);
 }

@@ -3,8 +3,8 @@
 
 #include "math/trig.h"
 
-INLINE vf32 op_cos(vf32 x) {
-    trig_parts parts = trig_reduce(vf32_abs(x));
-    vf32 size = vf32_select(trig_is_odd(parts), trig_sin_minimax(parts.r), trig_cos_minimax(parts.r));
-    return trig_negate(size, vi32_shift_left(parts.quadrant + vi32_set(1), 30));
+INLINE vec op_cos(vec x) {
+    trig_parts parts = trig_reduce(v_abs(x));
+    vec size = v_select(trig_is_odd(parts), trig_sin_minimax(parts.r), trig_cos_minimax(parts.r));
+    return trig_negate(size, b_shift_left(parts.quadrant + b_set(1), 8 * ELEMENT_SIZE - 2));
 }

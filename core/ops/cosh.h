@@ -4,11 +4,11 @@
 
 #include "math/exp.h"
 
-#define COSH_OVERFLOW 89.5f /* cosh x and sinh x overflow for |x| >= this */
+#define COSH_OVERFLOW BY_PRECISION(89.5f, 710.5) /* cosh x and sinh x overflow for |x| >= this */
 
-INLINE vf32 op_cosh(vf32 x) {
-    exp_parts parts = exp_reduce(vf32_at_most(vf32_abs(x), vf32_set(COSH_OVERFLOW)), vf32_set(SIMD_EXPONENT_MAGIC));
-    vf32 quarter = (exp_expm1(parts.r) + vf32_set(1)) * vf32_power_of_two(parts.k_magic - vf32_set(2));
-    vf32 half = quarter + vf32_set(0.0625f) / quarter;
+INLINE vec op_cosh(vec x) {
+    exp_parts parts = exp_reduce(v_at_most(v_abs(x), v_set(COSH_OVERFLOW)), v_set(EXPONENT_MAGIC));
+    vec quarter = (exp_expm1(parts.r) + v_set(1)) * v_power_of_two(parts.k_magic - v_set(2));
+    vec half = quarter + v_set((element)0.0625) / quarter;
     return half + half;
 }

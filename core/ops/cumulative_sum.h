@@ -28,6 +28,7 @@ INLINE scan_wide scan_add(scan_wide before, element x) {
     double sum = before.sum + x, virtual = sum - before.sum;
     return (scan_wide){sum, before.lost + ((before.sum - (sum - virtual)) + (x - virtual))};
 }
+INLINE scan_wide scan_zero(void) { return (scan_wide){SCAN_ZERO, 0}; }
 INLINE element scan_rounded(scan_wide x) { return x.lost != 0 && x.lost == x.lost ? x.sum + x.lost : x.sum; }
 #elif IS_FLOATING
 typedef double scan_wide;
@@ -36,10 +37,10 @@ typedef uint64_t scan_wide;
 #endif
 
 #if !defined LW_ELEMENT_FLOAT64
+INLINE scan_wide scan_zero(void) { return (scan_wide)SCAN_ZERO; }
 INLINE scan_wide scan_add(scan_wide before, element x) { return before + (scan_wide)x; }
 INLINE element scan_rounded(scan_wide x) { return (element)x; }
 #endif
-INLINE scan_wide scan_zero(void) { return (scan_wide){SCAN_ZERO}; }
 
 /* What the tasks that divide a row share. */
 typedef struct scan_call {

@@ -4,6 +4,4 @@
 
 #include "ops/expm1.h"
 
-INLINE vf32 op_elu(vf32 x, vf32 alpha) {
-    return vf32_select(vf32_gt(x, vf32_set(0)), x, alpha * op_expm1(vf32_at_most(x, vf32_set(0))));
-}
+INLINE vec op_elu(vec x, vec alpha) { return v_select(v_gt(x, v_set(0)), x, alpha * op_expm1(v_at_most(x, v_set(0)))); }

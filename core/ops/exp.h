@@ -2,9 +2,9 @@
  *
  * exp_by_polynomial (math/exp.h); error < 1.1 ulp.
  *
- * exp_by_table, where vf32_lookup_16 is one instruction; error < 1 ulp. On Zen 4, it takes 0.82 times as long:
+ * exp_by_table, where v_lookup_16 is one instruction; error < 1 ulp. On Zen 4, it takes 0.82 times as long:
  * exp(x) = 2^floor(k) * 2^(k - floor(k)) * exp(r), k = round(16 x / ln 2) / 16, |r| <= 0.0217.
- * 1. r = x - k*LN2 - k*EXP_TABLE_LN2_LO. The first two terms nearly cancel, so rounding their difference hardly
+ * 1. r = x - k*LN2_F32 - k*EXP_TABLE_LN2_LO. The first two terms nearly cancel, so rounding their difference hardly
  *    matters.
  * 2. exp(r) = 1 + r * (1 + r * q(r)), q of degree 1. Coefficients by least squares, weighted for the smallest largest
  *    error, the first rounded before the second was fitted: relative error 1.6e-9.
@@ -15,19 +15,20 @@
 
 #include "math/exp.h"
 
-INLINE vf32 exp_by_polynomial(vf32 x) {
+INLINE vec exp_by_polynomial(vec x) {
     if (!SIMD_SCALE && __builtin_expect(exp_is_normal(x), 1)) {
         return exp_normal(x);
     }
-    return exp_with_denormals(vf32_at_most(vf32_at_least(x, vf32_set(EXP_UNDERFLOW)), vf32_set(EXP_OVERFLOW)));
+    return exp_with_denormals(v_at_most(v_at_least(x, v_set(EXP_UNDERFLOW)), v_set(EXP_OVERFLOW)));
 }
 
+#if SIMD_TABLES && !defined IS_64BIT
 /* 1.5 * 2^19. x + EXP_TABLE_MAGIC rounds x to a multiple of 1/16 and holds its fraction in the low four bits. */
 #define EXP_TABLE_MAGIC 0x1.8p19f
 #define EXP_TABLE_LOG2_E 0x1.71541ep0f
-#define EXP_TABLE_LN2_LO (-0x1.05c61p-29f) /* ln 2 - LN2 */
+#define EXP_TABLE_LN2_LO (-0x1.05c61p-29f) /* ln 2 - LN2_F32 */
 
-INLINE vf32 exp_by_table(vf32 x) {
+INLINE vec exp_by_table(vec x) {
     /* clang-format off */
     static const float powers[16] = { /* 2^(j/16) */
         0x1p0f, 0x1.0b5586p0f, 0x1.172b84p0f, 0x1.2387a6p0f,
@@ -35,13 +36,16 @@ INLINE vf32 exp_by_table(vf32 x) {
         0x1.6a09e6p0f, 0x1.7a1148p0f, 0x1.8ace54p0f, 0x1.9c4918p0f,
         0x1.ae89fap0f, 0x1.c199bep0f, 0x1.d5818ep0f, 0x1.ea4afap0f};
     /* clang-format on */
-    const vf32 magic = vf32_set(EXP_TABLE_MAGIC);
-    x = vf32_at_most(vf32_at_least(x, vf32_set(EXP_UNDERFLOW)), vf32_set(EXP_OVERFLOW));
-    vf32 k_magic = vf32_fma(x, vf32_set(EXP_TABLE_LOG2_E), magic), k = k_magic - magic;
-    vf32 r = vf32_fma(k, vf32_set(-EXP_TABLE_LN2_LO), vf32_fma(k, vf32_set(-LN2), x));
-    vf32 q = vf32_fma(vf32_set(0x1.555574p-3f), r, vf32_set(0x1.00021ep-1f));
-    vf32 power = vf32_lookup_16(powers, vf32_bits(k_magic));
-    return vf32_scale_floor(vf32_fma(power * r, vf32_fma(q, r, vf32_set(1)), power), k);
+    const vec magic = v_set(EXP_TABLE_MAGIC);
+    x = v_at_most(v_at_least(x, v_set(EXP_UNDERFLOW)), v_set(EXP_OVERFLOW));
+    vec k_magic = v_fma(x, v_set(EXP_TABLE_LOG2_E), magic), k = k_magic - magic;
+    vec r = v_fma(k, v_set(-EXP_TABLE_LN2_LO), v_fma(k, v_set(-LN2_F32), x));
+    vec q = v_fma(v_set(0x1.555574p-3f), r, v_set(0x1.00021ep-1f));
+    vec power = vf32_lookup_16(powers, v_bits(k_magic));
+    return vf32_scale_floor(v_fma(power * r, v_fma(q, r, v_set(1)), power), k);
 }
 
-INLINE vf32 op_exp(vf32 x) { return SIMD_TABLES ? exp_by_table(x) : exp_by_polynomial(x); }
+INLINE vec op_exp(vec x) { return exp_by_table(x); }
+#else
+INLINE vec op_exp(vec x) { return exp_by_polynomial(x); }
+#endif

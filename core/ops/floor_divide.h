@@ -3,7 +3,31 @@
 
 #include "element.h"
 
-#if IS_FLOATING
+#if IS_FLOATING && defined IS_64BIT
+/* The floor of the rounded quotient, less 1 if the quotient was rounded up to an integer, as the sign of the exact
+ * remainder shows. Signs, infinities and NaN are as in float32, below. */
+RARE vec floor_divide_rounded_up(vec x1, vec x2, vec whole) {
+    vec remainder = v_fma_strict(-whole, x2, x1); /* NaN or meaningless if a product overflows: then x1 / x2 is exact */
+    vmask opposite = b_lt(b_xor(v_bits(remainder), v_bits(x2)), b_set(0));
+    return v_select(m_and(opposite, v_ne(remainder, v_set(0))), whole - v_set(1), whole);
+}
+
+INLINE vec op_floor_divide(vec x1, vec x2) {
+    const vec zero = v_set(0);
+    vec quotient = x1 / x2, whole = v_floor(quotient);
+    /* only integers below 2^53 that are not 0 can be rounded up quotients */
+    vmask suspect = m_and(m_and(v_eq(quotient, whole), v_lt(v_abs(whole), v_set(0x1p53))), v_ne(whole, zero));
+    if (m_any(suspect)) {
+        whole = v_select(suspect, floor_divide_rounded_up(x1, x2, whole), whole);
+    }
+    vec with_sign = v_copysign(x1, v_from_bits(b_xor(v_bits(x1), v_bits(x2))));
+    whole = v_copysign(whole, with_sign);
+    vmask underflowed = m_and(v_lt(with_sign, zero), v_eq(whole, zero));
+    whole = v_select(underflowed, v_set(-1), whole);
+    vec undefined = x1 - x1;
+    return v_select(m_and(v_isnan(undefined), v_ne(x2, zero)), undefined, whole);
+}
+#elif IS_FLOATING
 /* The floor of the quotient q, computed in double.
  * 1. Exact for |q| < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers
  *    but 0, which is more than the rounding error of a double, 2^-53 |q|. For larger |q|, floor does not change the

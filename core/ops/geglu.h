@@ -2,5 +2,5 @@
 
 #include "ops/gelu.h"
 
-INLINE vf32 op_geglu(vf32 gate, vf32 up) { return op_gelu(gate) * up; }
-INLINE vf32 op_geglu_tanh(vf32 gate, vf32 up) { return op_gelu_tanh(gate) * up; }
+INLINE vec op_geglu(vec gate, vec up) { return op_gelu(gate) * up; }
+INLINE vec op_geglu_tanh(vec gate, vec up) { return op_gelu_tanh(gate) * up; }

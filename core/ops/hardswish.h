@@ -2,13 +2,13 @@
  * Error < 2.3 ulp. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-#define ONE_SIXTH 0x1.555556p-3f
+#define ONE_SIXTH (1 / 6.0)
 
-INLINE vf32 op_hardswish(vf32 x) {
-    const vf32 three = vf32_set(3);
-    vf32 between = x * (x + three) * vf32_set(ONE_SIXTH);
-    between = vf32_select(vf32_le(x, -three), vf32_set(0), between);
-    return vf32_select(vf32_ge(x, three), x, between);
+INLINE vec op_hardswish(vec x) {
+    const vec three = v_set(3);
+    vec between = x * (x + three) * v_set((element)ONE_SIXTH);
+    between = v_select(v_le(x, -three), v_set(0), between);
+    return v_select(v_ge(x, three), x, between);
 }

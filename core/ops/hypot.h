@@ -4,16 +4,19 @@
  * 2. Take the square root of the sum of squares and scale it back. */
 #pragma once
 
-#include "simd/simd.h"
+#include "element.h"
 
-INLINE vf32 op_hypot(vf32 x1, vf32 x2) {
-    const vf32 infinity = vf32_set(__builtin_inff());
-    vf32 a = vf32_abs(x1), b = vf32_abs(x2);
-    vi32 exponent = vi32_and(vi32_maximum(vf32_bits(a), vf32_bits(b)), vi32_set(0xff << 23));
-    exponent = vi32_minimum(vi32_maximum(exponent, vi32_set(1 << 23)), vi32_set(253 << 23));
-    vf32 down = vf32_from_bits(vi32_set(254 << 23) - exponent), up = vf32_from_bits(exponent);
+#define EXPONENT_STEP ((element_bits)1 << MANTISSA_BITS)        /* the lowest bit of the exponent */
+#define EXPONENT_MASK ((2 * EXPONENT_BIAS + 1) * EXPONENT_STEP) /* all its bits */
+
+INLINE vec op_hypot(vec x1, vec x2) {
+    const vec infinity = v_set(__builtin_inff());
+    vec a = v_abs(x1), b = v_abs(x2);
+    vbits exponent = b_and(b_maximum(v_bits(a), v_bits(b)), b_set(EXPONENT_MASK));
+    exponent = b_minimum(b_maximum(exponent, b_set(EXPONENT_STEP)), b_set(EXPONENT_MASK - 2 * EXPONENT_STEP));
+    vec down = v_from_bits(b_set(EXPONENT_MASK - EXPONENT_STEP) - exponent), up = v_from_bits(exponent);
     a = a * down;
     b = b * down;
-    vf32 size = vf32_sqrt(vf32_fma(a, a, b * b)) * up;
-    return vf32_select(vm32_or(vf32_eq(a, infinity), vf32_eq(b, infinity)), infinity, size);
+    vec size = v_sqrt(v_fma(a, a, b * b)) * up;
+    return v_select(m_or(v_eq(a, infinity), v_eq(b, infinity)), infinity, size);
 }

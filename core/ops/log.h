@@ -3,9 +3,9 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_log(vf32 x) {
+INLINE vec op_log(vec x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_with_denormals(x);
-    vf32 result = log_natural(parts);
+    vec result = log_natural(parts);
     return normal ? result : log_special(x, result);
 }

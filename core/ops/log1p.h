@@ -3,8 +3,8 @@
 
 #include "math/log.h"
 
-INLINE vf32 op_log1p(vf32 x) {
-    vf32 result = vf32_copysign(log_natural(log1p_split(x)), x);
-    vf32 sum = vf32_set(1) + x;
+INLINE vec op_log1p(vec x) {
+    vec result = v_copysign(log_natural(log1p_split(x)), x);
+    vec sum = v_set(1) + x;
     return log_is_normal(sum) ? result : log_special(sum, result);
 }

@@ -5,7 +5,7 @@
 #include "ops/log.h"
 #include "ops/softmax.h"
 
-INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
+INLINE vec log_softmax_shifted(const vec *x, const vec *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
 ROW_MAP(log_softmax_map, 1, 2, log_softmax_shifted, 0)
 
@@ -13,8 +13,8 @@ ROW_MAP(log_softmax_map, 1, 2, log_softmax_shifted, 0)
 static void log_softmax_row(const row *r) {
     row powers = *r;
     powers.out_data = NULL;
-    float max = softmax_max(r), sum = (float)softmax_powers(&powers, max);
-    vf32 numbers[] = {vf32_set(max), op_log(vf32_set(sum))};
+    element max = softmax_max(r), sum = (element)softmax_powers(&powers, max);
+    vec numbers[] = {v_set(max), op_log(v_set(sum))};
     log_softmax_map(r, r->in, NULL, numbers);
 }
 

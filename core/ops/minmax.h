@@ -8,15 +8,15 @@
 #include "reduce/rows.h"
 
 /* `numbers` holds the scale, which is 1 or 1/2, then the smallest element and max - min, both scaled. */
-INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
+INLINE vec minmax_scaled(const vec *x, const vec *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 ROW_MAP(minmax_map, 1, 3, minmax_scaled, 0)
 
 static void minmax_row(const row *r) {
-    float min = row_reduce_element(r, r->in[0], &min_reducer);
-    float max = row_reduce_element(r, r->in[0], &max_reducer);
-    float scale = max - min < __builtin_inff() ? 1 : 0.5f;
-    vf32 numbers[] = {vf32_set(scale), vf32_set(min * scale), vf32_set(max * scale - min * scale)};
+    element min = row_reduce_element(r, r->in[0], &min_reducer);
+    element max = row_reduce_element(r, r->in[0], &max_reducer);
+    element scale = max - min < __builtin_inff() ? 1 : (element)0.5;
+    vec numbers[] = {v_set(scale), v_set(min * scale), v_set(max * scale - min * scale)};
     minmax_map(r, r->in, NULL, numbers);
 }
 

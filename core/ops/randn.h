@@ -29,7 +29,7 @@ INLINE vf32 randn_minus_log(vf32 x) {
                               0x1.9913b2p-3f, -0x1.000566p-2f, 0x1.555624p-2f, -0x1.fffffcp-2f};
     log_parts parts = log_split(x);
     vf32 curve = parts.f * parts.f * randn_polynomial(parts.f, q, 8);
-    return parts.k * vf32_set(-LN2) - (parts.f + curve);
+    return parts.k * vf32_set(-LN2_F32) - (parts.f + curve);
 }
 
 INLINE vf32 op_randn_word(vi32 word) {

@@ -8,37 +8,47 @@
 
 #if IS_FLOATING
 
-#define NAN_BITS 0x7fc00000
-
-/* x mod divisor for 0 <= x < 2^28 divisor, exactly: the floor of the quotient is exact as in floor_divide, its product
- * with the divisor has at most 52 bits, and the difference has no more bits than the divisor. */
-INLINE wf64 remainder_step(wf64 x, wf64 divisor) {
-    wf64 reduced = x - wf64_floor(x / divisor) * divisor;
-    return wf64_select(wf64_lt(x, divisor), x, reduced); /* `reduced` is NaN if the divisor is infinite */
+/* x mod divisor for 0 <= x < REMAINDER_STEP * divisor, exactly. */
+#ifdef IS_64BIT
+#define REMAINDER_STEP 0x1p50
+/* The floor of the rounded quotient is right or 1 too large. The difference has no more bits than the divisor. */
+INLINE vdouble remainder_step(vdouble x, vdouble divisor) {
+    vec reduced = v_fma_strict(-v_floor(x / divisor), divisor, x);
+    reduced = v_select(v_lt(reduced, v_set(0)), reduced + divisor, reduced);
+    return v_select(v_lt(x, divisor), x, reduced); /* `reduced` is NaN if the divisor is infinite */
 }
+#else
+#define REMAINDER_STEP 0x1p28
+/* The floor of the quotient is exact as in floor_divide, its product with the divisor has at most 52 bits, and the
+ * difference has no more bits than the divisor. */
+INLINE vdouble remainder_step(vdouble x, vdouble divisor) {
+    vdouble reduced = x - wf64_floor(x / divisor) * divisor;
+    return d_select(d_lt(x, divisor), x, reduced); /* `reduced` is NaN if the divisor is infinite */
+}
+#endif
 
-INLINE vf32 op_remainder(vf32 x1, vf32 x2) {
-    const wf64 step = wf64_set(0x1p28);
-    vf32 size = vf32_abs(x1) + (x1 - x1), divisor_size = vf32_abs(x2); /* size: NaN if x1 is infinite */
-    vf32 dividend = vf32_select(vf32_eq(divisor_size, vf32_set(0)), vf32_from_bits(vi32_set(NAN_BITS)), size);
-    wf64 wide = vf32_to_wf64(dividend);
-    wf64 last = vf32_to_wf64(divisor_size), divisor = last;
-    vm32 far = vf32_ge(size, divisor_size * vf32_set(0x1p28f));
-    while (vm32_any(far)) {
-        divisor = wf64_select(wf64_ge(wide, divisor * step), divisor * step, divisor);
-        far = wm64_to_vm32(wf64_ge(wide, divisor * step));
+INLINE vec op_remainder(vec x1, vec x2) {
+    const vdouble step = d_set(REMAINDER_STEP);
+    vec size = v_abs(x1) + (x1 - x1), divisor_size = v_abs(x2); /* size: NaN if x1 is infinite */
+    vec dividend = v_select(v_eq(divisor_size, v_set(0)), v_set(__builtin_nanf("")), size);
+    vdouble wide = v_to_double(dividend);
+    vdouble last = v_to_double(divisor_size), divisor = last;
+    vmask far = v_ge(size, divisor_size * v_set((element)REMAINDER_STEP));
+    while (m_any(far)) {
+        divisor = d_select(d_ge(wide, divisor * step), divisor * step, divisor);
+        far = m_from_double(d_ge(wide, divisor * step));
     }
     for (;;) {
         wide = remainder_step(wide, divisor);
-        if (!vm32_any(wm64_to_vm32(wf64_gt(divisor, last)))) {
+        if (!m_any(m_from_double(d_gt(divisor, last)))) {
             break;
         }
-        divisor = wf64_select(wf64_gt(divisor, last), divisor / step, divisor);
+        divisor = d_select(d_gt(divisor, last), divisor / step, divisor);
     }
-    vf32 remainder = wf64_to_vf32(wide);
-    vm32 signs_differ = vi32_lt(vi32_xor(vf32_bits(x1), vf32_bits(x2)), vi32_set(0));
-    signs_differ = vm32_and(signs_differ, vf32_ne(remainder, vf32_set(0)));
-    return vf32_copysign(vf32_select(signs_differ, divisor_size - remainder, remainder), x2);
+    vec remainder = v_from_double(wide);
+    vmask signs_differ = b_lt(b_xor(v_bits(x1), v_bits(x2)), b_set(0));
+    signs_differ = m_and(signs_differ, v_ne(remainder, v_set(0)));
+    return v_copysign(v_select(signs_differ, divisor_size - remainder, remainder), x2);
 }
 #else
 INLINE vec op_remainder(vec x1, vec x2) {

@@ -4,10 +4,10 @@
 
 #include "ops/expm1.h"
 
-#define SELU_SCALE 1.0507009873554805f
-#define SELU_SCALE_ALPHA 1.7580993408473766f /* alpha = 1.6732632423543772 */
+#define SELU_SCALE 1.0507009873554805
+#define SELU_SCALE_ALPHA 1.7580993408473766 /* alpha = 1.6732632423543772; both rounded first */
 
-INLINE vf32 op_selu(vf32 x) {
-    vf32 below = vf32_set(SELU_SCALE_ALPHA) * op_expm1(vf32_at_most(x, vf32_set(0)));
-    return vf32_select(vf32_gt(x, vf32_set(0)), vf32_set(SELU_SCALE) * x, below);
+INLINE vec op_selu(vec x) {
+    vec below = v_set((element)SELU_SCALE_ALPHA) * op_expm1(v_at_most(x, v_set(0)));
+    return v_select(v_gt(x, v_set(0)), v_set((element)SELU_SCALE) * x, below);
 }

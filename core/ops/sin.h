@@ -4,8 +4,8 @@
 
 #include "math/trig.h"
 
-INLINE vf32 op_sin(vf32 x) {
-    trig_parts parts = trig_reduce(vf32_abs(x));
-    vf32 size = vf32_select(trig_is_odd(parts), trig_cos_minimax(parts.r), trig_sin_minimax(parts.r));
-    return trig_negate(size, vi32_xor(vi32_shift_left(parts.quadrant, 30), vf32_bits(x)));
+INLINE vec op_sin(vec x) {
+    trig_parts parts = trig_reduce(v_abs(x));
+    vec size = v_select(trig_is_odd(parts), trig_cos_minimax(parts.r), trig_sin_minimax(parts.r));
+    return trig_negate(size, b_xor(b_shift_left(parts.quadrant, 8 * ELEMENT_SIZE - 2), v_bits(x)));
 }

@@ -5,8 +5,8 @@
 #include "math/exp.h"
 #include "math/log.h"
 
-INLINE vf32 op_softplus(vf32 x) {
-    vf32 size = vf32_abs(x);
-    vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_with_denormals(-vf32_at_most(size, vf32_set(120)));
-    return vf32_at_least(x, vf32_set(0)) + log_natural(log1p_split(z));
+INLINE vec op_softplus(vec x) {
+    vec size = v_abs(x);
+    vec z = exp_is_normal(x) ? exp_normal(-size) : exp_with_denormals(-v_at_most(size, v_set(EXP_REDUCED_BOUND)));
+    return v_at_least(x, v_set(0)) + log_natural(log1p_split(z));
 }

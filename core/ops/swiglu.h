@@ -2,4 +2,4 @@
 
 #include "ops/silu.h"
 
-INLINE vf32 op_swiglu(vf32 gate, vf32 up) { return op_silu(gate) * up; }
+INLINE vec op_swiglu(vec gate, vec up) { return op_silu(gate) * up; }

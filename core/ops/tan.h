@@ -4,10 +4,10 @@
 
 #include "math/trig.h"
 
-INLINE vf32 op_tan(vf32 x) {
-    trig_parts parts = trig_reduce(vf32_abs(x));
-    vf32 sine = trig_sin_minimax(parts.r), cosine = trig_cos_minimax(parts.r);
-    vm32 odd = trig_is_odd(parts);
-    vf32 size = vf32_select(odd, cosine, sine) / vf32_select(odd, sine, cosine);
-    return trig_negate(size, vi32_xor(vi32_shift_left(parts.quadrant, 31), vf32_bits(x)));
+INLINE vec op_tan(vec x) {
+    trig_parts parts = trig_reduce(v_abs(x));
+    vec sine = trig_sin_minimax(parts.r), cosine = trig_cos_minimax(parts.r);
+    vmask odd = trig_is_odd(parts);
+    vec size = v_select(odd, cosine, sine) / v_select(odd, sine, cosine);
+    return trig_negate(size, b_xor(b_shift_left(parts.quadrant, 8 * ELEMENT_SIZE - 1), v_bits(x)));
 }

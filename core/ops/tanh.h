@@ -1,14 +1,15 @@
-/* Computes tanh |x|, then copies the sign of x. For |x| >= 9.02, tanh |x| rounds to 1.
+/* Computes tanh |x|, then copies the sign of x. For |x| >= 9.02 (float64: 19.07), it rounds to 1.
  *
  * tanh_by_exponential; error < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
  * 1. e^y = 2^-k (1 + d), d = e^r - 1, r = y + k ln 2. ln 2 need not be split in two: if k is large, d hardly affects
  *    the result.
  * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once,
  *    and the difference never cancels: for k = 0 the numerator is -d/2.
- * 3. d/2 is computed directly, from r/2.
+ * 3. d/2 is computed directly, from r/2. In float64, its two terms are subtracted one by one, and the rounding error of
+ *    the first subtraction with the second term.
  *
- * tanh_by_table, where vf32_lookup_32 is one instruction; error < 1 ulp. It needs no division and takes 0.8 times as
- * long as tanh_by_exponential.
+ * tanh_by_table, of float32 where vf32_lookup_32 is one instruction; error < 1 ulp. It needs no division and takes 0.8
+ * times as long as tanh_by_exponential.
  * 1. Split each interval [2^e, 2^(e + 1)) in [2^-4, 9.1] into quarters; the lowest quarter is extended down to 0.
  * 2. tanh |x| = polynomial of degree 5 in |x| - m. m is 0 in the lowest quarter, and near the middle of any other,
  *    chosen so that tanh m is within 1/1000 ulp of a float. |x| - m is exact.
@@ -18,21 +19,26 @@
 
 #include "math/exp.h"
 
-EXP_MINIMAX(tanh_minimax, 2)
-
 /* Returns tanh |x|, which is never -0. Step 1 uses half of y: r/2 = -|x| + k ln2/2. */
-INLINE vf32 tanh_by_exponential(vf32 x) {
-    const vf32 half = vf32_set(0.5f), magic = vf32_set(SIMD_EXPONENT_MAGIC - 1);
-    vf32 negative = vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(vf32_set(-0.0f))));
-    vf32 bounded = vf32_at_least(negative, vf32_set(-10));
-    vf32 k_magic = vf32_fma(bounded, vf32_set(-2 * LOG2_E), magic);
-    vf32 half_r = vf32_fma(k_magic - magic, vf32_set(LN2 / 2), bounded);
-    vf32 half_d = vf32_fma(tanh_minimax(half_r), half_r * half_r, half_r);
-    vf32 scale = vf32_power_of_two(k_magic); /* 2^k / 2 */
+INLINE vec tanh_by_exponential(vec x) {
+    const vec half = v_set(0.5f), magic = v_set(EXPONENT_MAGIC - 1);
+    vec negative = v_from_bits(b_or(v_bits(x), v_bits(v_set(-0.0f))));
+    vec bounded = v_at_least(negative, v_set(BY_PRECISION(-10, -20)));
+    vec k_magic = v_fma(bounded, v_set(-2 * BY_PRECISION(LOG2_E_F32, LOG2_E_F64)), magic);
+    vec half_r = v_fma(k_magic - magic, v_set(BY_PRECISION(LN2_F32, LN2_F64) / 2), bounded);
+    vec scale = v_power_of_two(k_magic); /* 2^k / 2 */
+#ifdef IS_64BIT
+    vec curve = exp_minimax(half_r, 2) * (half_r * half_r), above = scale - half, line = above - half_r;
+    vec lost = (above - line) - half_r; /* 0 for k = 0, and exact for k > 0 */
+    return (line + (lost - curve)) / ((scale + half) + (half_r + curve));
+#else
+    vec half_d = v_fma(exp_minimax(half_r, 2), half_r * half_r, half_r);
     return ((scale - half) - half_d) / ((scale + half) + half_d);
+#endif
 }
 
-INLINE vf32 tanh_by_table(vf32 x) {
+#if SIMD_TABLES && !defined IS_64BIT
+INLINE vec tanh_by_table(vec x) {
     /* Each line has an entry for each quarter of one interval [2^e, 2^(e + 1)). The low bits of the exponent select the
      * line, so the lines from 2^1 to 2^3 come before those from 2^-4 to 2^0. */
     /* clang-format off */
@@ -97,18 +103,22 @@ INLINE vf32 tanh_by_table(vf32 x) {
          -0x1.075c7ep-5f, -0x1.386634p-7f, 0x1.74c21ap-10f, 0x1.2c9f82p-8f},
     };
     /* clang-format on */
-    vf32 size = vf32_at_most(vf32_abs(x), vf32_set(9.1f));
-    vi32 quarter = vi32_shift_right(vf32_bits(vf32_at_least(size, vf32_set(0x1p-4f))), 21);
-    vf32 distance = size - vf32_lookup_32(midpoint, quarter);
-    vf32 sum = vf32_lookup_32(c[5], quarter);
+    vec size = v_at_most(v_abs(x), v_set(9.1f));
+    vbits quarter = b_shift_right(v_bits(v_at_least(size, v_set(0x1p-4f))), 21);
+    vec distance = size - vf32_lookup_32(midpoint, quarter);
+    vec sum = vf32_lookup_32(c[5], quarter);
 #pragma GCC unroll 5
     for (int i = 4; i >= 0; i--) {
-        sum = vf32_fma(sum, distance, vf32_lookup_32(c[i], quarter));
+        sum = v_fma(sum, distance, vf32_lookup_32(c[i], quarter));
     }
     return sum;
 }
+INLINE vec tanh_of_size(vec x) { return tanh_by_table(x); }
+#else
+INLINE vec tanh_of_size(vec x) { return tanh_by_exponential(x); }
+#endif
 
-INLINE vf32 op_tanh(vf32 x) {
-    vf32 size = SIMD_TABLES ? tanh_by_table(x) : tanh_by_exponential(x);
-    return vf32_from_bits(vi32_or(vf32_bits(size), vi32_and(vf32_bits(x), vf32_bits(vf32_set(-0.0f)))));
+INLINE vec op_tanh(vec x) {
+    vec size = tanh_of_size(x);
+    return v_from_bits(b_or(v_bits(size), b_and(v_bits(x), v_bits(v_set(-0.0f)))));
 }

@@ -27,8 +27,10 @@ typedef union reduced {
     } choice; /* used by index_reduction.h */
     struct {
         double squares, mean, factor;
-    } squares;  /* used by squares.h and moments.h */
-    double sum; /* used by sum_compensated.h */
+    } squares; /* used by squares.h and moments.h */
+    struct {
+        double value, lost;
+    } sum; /* used by sum_compensated.h */
 } reduced;
 
 /* The functions of a reduction, for one dtype. */

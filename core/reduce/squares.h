@@ -11,10 +11,10 @@
 
 #include "reduce/reduction.h"
 
-/* Sums outside SQUARES_SMALL .. SQUARES_LARGE are computed again. Squares lost to underflow add up to at most 4096 times
- * half of the smallest denormal, far below SQUARES_SMALL. Sums of all blocks, in double, do not overflow. Scaled down,
- * elements are below 2^52 (float64: 2^424), scaled up below 2^50 (2^120), so that the sum of 4096 squares is finite
- * unless an element is infinite or NaN. */
+/* Sums outside SQUARES_SMALL .. SQUARES_LARGE are computed again. Squares lost to underflow add up to at most 4096
+ * times half of the smallest denormal, far below SQUARES_SMALL. Sums of all blocks, in double, do not overflow. Scaled
+ * down, elements are below 2^52 (float64: 2^424), scaled up below 2^50 (2^120), so that the sum of 4096 squares is
+ * finite unless an element is infinite or NaN. */
 #ifdef IS_64BIT
 #define SQUARES_SMALL 0x1p-960
 #define SQUARES_LARGE 0x1p960

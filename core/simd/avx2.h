@@ -2,6 +2,7 @@
 #define SIMD_NAME "avx2"
 #define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C)
 #define SIMD_OWN_FMA
+#define SIMD_FUSED 1
 #define SIMD_OWN_LOOKUP
 #define SIMD_OWN_FLOAT16
 #include "simd/avx_common.h"

@@ -7,6 +7,7 @@
 #define SIMD_TABLES 1
 #define SIMD_EMBEDDED_BROADCAST 1
 #define SIMD_OWN_FMA
+#define SIMD_FUSED 1
 #define SIMD_OWN_MINIMUM
 #define SIMD_OWN_BOUNDS
 #define SIMD_OWN_ROUNDING
@@ -73,7 +74,9 @@ INLINE vf64 vf64_trunc(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZE
 INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf64 vf64_round(vf64 x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
+INLINE vf64 vf64_scale(vf64 x, vf64 k_magic) { return _mm512_scalef_pd(x, k_magic - vf64_set(SIMD_ROUND_MAGIC_64)); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
+INLINE vf64 vf64_scale_normal(vf64 x, vf64 k_magic) { return vf64_scale(x, k_magic); }
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm64_any(vm64 m) { return _mm512_movepi64_mask((__m512i)m) != 0; }

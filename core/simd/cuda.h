@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SIMD_FUSED 1
 #define SIMD_NAME "cuda"
 #define SIMD_FEATURES LW_CPU_CUDA
 #define INLINE static __device__ __forceinline__
@@ -106,7 +107,11 @@ INLINE bool vf32_isnan(float x) { return x != x; }
 INLINE double vf64_abs(double x) { return fabs(x); }
 INLINE bool vf64_isnan(double x) { return x != x; }
 INLINE int64_t vf64_bits(double x) { return __double_as_longlong(x); }
+INLINE double vf64_from_bits(int64_t x) { return __longlong_as_double(x); }
 INLINE double vf64_copysign(double x, double s) { return copysign(x, s); }
+INLINE double vf64_at_least(double x, double low) { return low > x ? low : x; }
+INLINE double vf64_at_most(double x, double high) { return high < x ? high : x; }
+INLINE double vf64_fma(double x, double y, double z) { return __fma_rn(x, y, z); }
 INLINE double vf64_sqrt(double x) { return __dsqrt_rn(x); }
 INLINE double vf64_fma_strict(double x, double y, double z) { return __fma_rn(x, y, z); }
 INLINE double vf64_floor(double x) { return floor(x); }
@@ -150,6 +155,18 @@ INLINE float vf32_scale_normal(float x, float k_magic) {
 }
 INLINE float vf32_scale_floor(float x, float k) { return vf32_scale(x, floorf(k) + SIMD_ROUND_MAGIC); }
 INLINE float vf32_power_of_two(float k_magic) { return __int_as_float(__float_as_int(k_magic) << 23); }
+INLINE double vf64_power_of_two(double k_magic) {
+    return __longlong_as_double((long long)((unsigned long long)__double_as_longlong(k_magic) << 52));
+}
+INLINE double vf64_scale(double x, double k_magic) {
+    double k = k_magic - SIMD_ROUND_MAGIC_64, half = floor(k * 0.5);
+    return x * vf64_power_of_two(half + SIMD_EXPONENT_MAGIC_64) * vf64_power_of_two(k - half + SIMD_EXPONENT_MAGIC_64);
+}
+INLINE double vf64_scale_normal(double x, double k_magic) {
+    return x * vf64_power_of_two(k_magic - SIMD_ROUND_MAGIC_64 + SIMD_EXPONENT_MAGIC_64);
+}
+INLINE double vi64_to_vf64(int64_t x) { return __ll2double_rn(x); }
+INLINE double vi64_small_to_vf64(int64_t x) { return __ll2double_rn(x); }
 
 /* CUDA's conversions to integers saturate, but not all of them turn NaN into 0. */
 INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }

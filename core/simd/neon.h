@@ -3,6 +3,7 @@
 #define SIMD_FEATURES LW_CPU_NEON
 #define VF32_LANES 4
 #define SIMD_OWN_FMA
+#define SIMD_FUSED 1
 #define SIMD_OWN_MINIMUM
 #define SIMD_OWN_BOUNDS
 #define SIMD_OWN_ROUNDING

@@ -104,23 +104,31 @@ DEFINE_ANY(vm32, vi32, VF32_LANES)
 DEFINE_ANY(vm64, vi64, VF64_LANES)
 #endif
 
+/* scale: x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254] (64 bits: [-2044, 2046]), by two factors that are
+ * normal numbers. Rounds once for |x| in [2^-24, 2^24], where only the second product can be denormal.
+ * scale_normal: x * 2^k if x and the result are normal numbers, by adding k to x's exponent bits. The result for NaN is
+ * undefined. */
+#define DEFINE_SCALE(F, I, mantissa, bias)                                                   \
+    INLINE F F##_scale(F x, F k_magic) {                                                     \
+        const I one = I##_set(bias) << mantissa;                                             \
+        I power = F##_bits(k_magic) << mantissa, half = power >> (mantissa + 1) << mantissa; \
+        return x * F##_from_bits(half + one) * F##_from_bits(power - half + one);            \
+    }                                                                                        \
+    INLINE F F##_scale_normal(F x, F k_magic) { return F##_from_bits(F##_bits(x) + (F##_bits(k_magic) << mantissa)); }
 #ifndef SIMD_SCALE
-/* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x|
- * in [2^-24, 2^24], where only the second product can be denormal. */
-INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) {
-    const vi32 one = vi32_set(127 << 23);
-    vi32 power = vf32_bits(k_magic) << 23;
-    vi32 half = power >> 24 << 23;
-    return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
-}
-
-/* x * 2^k if x and the result are normal numbers, by adding k to x's exponent bits. The result for NaN is undefined. */
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) {
-    return vf32_from_bits(vf32_bits(x) + (vf32_bits(k_magic) << 23));
-}
+DEFINE_SCALE(vf32, vi32, 23, 127)
+DEFINE_SCALE(vf64, vi64, 52, 1023)
 #endif
 
 INLINE vf32 vf32_power_of_two(vf32 k_magic) { return vf32_from_bits(vf32_bits(k_magic) << 23); }
+INLINE vf64 vf64_power_of_two(vf64 k_magic) { return vf64_from_bits(vf64_bits(k_magic) << 52); }
+
+INLINE vf64 vi64_to_vf64(vi64 x) { return __builtin_convertvector(x, vf64); }
+/* The same for |x| <= 2^51, in two instructions. */
+INLINE vf64 vi64_small_to_vf64(vi64 x) {
+    const vf64 magic = vf64_set(SIMD_ROUND_MAGIC_64);
+    return vf64_from_bits(x + vf64_bits(magic)) - magic;
+}
 
 #ifndef SIMD_OWN_LOOKUP
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {

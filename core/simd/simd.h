@@ -8,6 +8,10 @@
 /* SIMD_ROUND_MAGIC plus the exponent bias: the low bits of k + SIMD_EXPONENT_MAGIC are the exponent bits of 2^k. */
 #define SIMD_EXPONENT_MAGIC (SIMD_ROUND_MAGIC + 127)
 
+/* The same for doubles, and |x| <= 2^51. */
+#define SIMD_ROUND_MAGIC_64 0x1.8p52
+#define SIMD_EXPONENT_MAGIC_64 (SIMD_ROUND_MAGIC_64 + 1023)
+
 #if defined LW_ISA_CUDA
 #include "simd/cuda.h"
 #else
@@ -34,6 +38,10 @@
 
 #ifndef SIMD_PARTIAL
 #define SIMD_PARTIAL 1 /* 1 if elementwise kernels end with partial loads and stores, 0 if they pad the last vector */
+#endif
+
+#ifndef SIMD_FUSED
+#define SIMD_FUSED 0 /* 1 if F_fma rounds once */
 #endif
 
 #ifndef SIMD_STREAM
@@ -69,7 +77,7 @@ DEFINE_FMA_BROADCAST(vi32, int32_t)
 DEFINE_FMA_BROADCAST(vi64, int64_t)
 
 #ifndef SIMD_REPRODUCIBLE
-#define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a bit-reproducible kernel in the kernel table */
+#define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a kernel that other libraries have, too */
 #endif
 
 #include "simd/convert.h"

@@ -26,6 +26,7 @@ FREE = {
     ("bench", "size"),
     ("measured", "fma", "with"),
     ("measured", "plain", "with"),
+    *(("float64", "measured", group, "with") for group in ("all", "fma", "plain")),
 }
 
 

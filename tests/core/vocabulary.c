@@ -127,6 +127,26 @@ static void test_floats(void) {
         CHECK_MASK(v_isnan(n.a), n.x[i] != n.x[i]);
     }
 }
+
+static void test_powers_of_two(void) {
+    enum { LEAST = 1 - EXPONENT_BIAS, MOST = EXPONENT_BIAS, SHIFT = 24 };
+    for (int k = 2 * LEAST; k <= 2 * MOST; k++) {
+        numbers n = random_numbers();
+        EACH(i) n.x[i] = ldexp(1 + (element)(random_bits() >> 9) * (element)0x1p-23, (int)(random_bits() % 48) - SHIFT);
+        n.a = v_load(n.x);
+        vec k_magic = v_set((element)ROUND_MAGIC + (element)k), exponent = v_set((element)EXPONENT_MAGIC + (element)k);
+        CHECK(v_scale(n.a, k_magic), ldexp(n.x[i], k));
+        if (k >= LEAST + SHIFT && k <= MOST - SHIFT) {
+            CHECK(v_scale_normal(n.a, k_magic), ldexp(n.x[i], k));
+        }
+        if (k >= LEAST - 1 && k <= MOST + 1) {
+            CHECK(v_power_of_two(exponent), k < LEAST ? 0 : k > MOST ? INFINITY : ldexp((element)1, k));
+        }
+        vbits whole = b_set(((element_bits)1 << (MANTISSA_BITS - 2)) - k);
+        CHECK(v_from_integers(whole), (element)(((element_bits)1 << (MANTISSA_BITS - 2)) - k));
+        CHECK(v_from_integers(b_set(k)), (element)k);
+    }
+}
 #else
 static void test_integers(void) {
     enum { BITS = 8 * ELEMENT_SIZE };
@@ -237,6 +257,7 @@ int main(int count, char **arguments) {
     test_comparisons();
 #if IS_FLOATING
     test_floats();
+    test_powers_of_two();
 #else
     test_integers();
 #endif

@@ -118,11 +118,11 @@ def test_numpy_scalars_alone_keep_their_dtype():
     assert lw.abs(np.int64(-1)).dtype == lw.int64
     assert lw.abs(np.array(-1.0)).dtype == lw.float64
     assert lw.abs(np.float16(-1)).dtype == lw.float32
-    assert lw.exp(np.float64(0)).dtype == lw.float32
+    assert lw.exp(np.float64(0)).dtype == lw.float32  # it is a Python float, too
     assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
     assert lw.asarray(np.int64(1)).dtype == lw.int64
-    with pytest.raises(lw.DTypeError, match="float64"):  # unlike a scalar, an array keeps its dtype
-        lw.exp(np.array([1.0]))
+    with pytest.raises(lw.DTypeError, match="float16"):  # unlike a scalar, an array keeps its dtype
+        lw.exp(np.ones(1, "float16"))
 
 
 @pytest.mark.parametrize(("dtype", "result"), [("int32", "float32"), ("int64", "float64"), ("bool", "float32")])
@@ -167,11 +167,11 @@ def test_ints_of_any_size_become_floats_next_to_floats():
     assert lw.full(1, 10**400, dtype=lw.float32).tolist() == [math.inf]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
-def test_storage_dtypes_name_astype(dtype):
-    expected = rf"^exp: expected bool, int32 or float32, got {dtype} for x; convert it with astype\(x, lw\.float32\)"
-    with pytest.raises(lw.DTypeError, match=expected + "$"):
-        lw.exp(np.ones(3, dtype))
+def test_storage_dtypes_name_astype():
+    dtypes = "bool, int32, int64, float32 or float64"
+    expected = rf"^exp: expected {dtypes}, got float16 for x; convert it with astype\(x, lw\.float32\)$"
+    with pytest.raises(lw.DTypeError, match=expected):
+        lw.exp(np.ones(3, "float16"))
 
 
 def test_a_dtype_without_a_kernel_is_named_with_its_argument():

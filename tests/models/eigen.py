@@ -31,7 +31,7 @@ class Tridiagonal(NamedTuple):
 def eigh(x: Array) -> tuple[Array, Array]:
     """Returns eigenvalues in ascending order, and eigenvectors as columns."""
     results = [_decompose(each) for each in x.reshape(-1, *x.shape[-2:])]
-    values, vectors = (np.array(each, "f4") for each in zip(*results, strict=True))
+    values, vectors = (np.array(each, x.dtype) for each in zip(*results, strict=True))
     return values.reshape(x.shape[:-1]), vectors.reshape(x.shape)
 
 
@@ -44,11 +44,18 @@ def _decompose(x: Array) -> tuple[Array, Array]:
     is_lower = np.tri(len(x), dtype=bool)
     if not np.isfinite(x[is_lower]).all():
         return np.full(len(x), np.nan), np.full(x.shape, np.nan)
-    reduced = _tridiagonal(np.where(is_lower, x, x.T).astype("f8"))
+    unit = _unit(np.max(np.abs(x[is_lower]), initial=0)) if x.dtype == "f8" else 1.0
+    reduced = _tridiagonal(np.where(is_lower, x, x.T).astype("f8") / unit)
     rows = _accumulate(len(x), reduced)
     values = np.array(_diagonal(reduced.diagonal, reduced.beside, rows))
     order = np.argsort(values, kind="stable")
-    return values[order], rows[order].T
+    return values[order] * unit, rows[order].T
+
+
+def _unit(largest: float) -> float:
+    """Returns the power of two that the elements of a float64 matrix are divided by."""
+    exponent = int(np.float64(largest).view("i8")) >> 52
+    return float(2.0 ** (min(max(exponent, 50), 2000) - 1023))
 
 
 def _dot(rows: Array, v: Array) -> Array:

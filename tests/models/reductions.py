@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests.models import moments
-from tests.models.tree import Array, blocks, join_blocks, reduce, reduce_block
+from tests.models.tree import PARTIALS, Array, blocks, join_blocks, reduce, reduce_block
 
 
 def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
@@ -73,10 +73,34 @@ def _root(squares: Array, factor: Array, by: float, dtype: Any) -> Array:
 
 
 def sum_compensated(rows: Array) -> Array:
-    """core/ops/sum_compensated.h: floats are added in the order of sum, but in float64."""
+    """core/ops/sum_compensated.h: floats are added in the order of sum, float32 in float64, and float64 with the sum of
+    what the additions lost."""
     if rows.dtype.kind != "f":
         return total(rows)
-    return total(rows.astype("f8")).astype("f4")
+    if rows.dtype == "f4":
+        return total(rows.astype("f8")).astype("f4")
+    found = join_blocks([_compensated(block) for block in blocks(rows)], _add_compensated)
+    is_exact = (found[1] == 0) | np.isnan(found[1])
+    return np.where(is_exact, found[0], found.sum(axis=0)) if rows.shape[1] else np.zeros(len(rows))
+
+
+def _add_compensated(left: Array, right: Array) -> Array:
+    """Adds sums with what they lost, each an array [sum, lost], by Knuth's TwoSum."""
+    high = left[0] + right[0]
+    part = high - left[0]
+    return np.stack([high, left[1] + ((left[0] - (high - part)) + (right[0] - part)) + right[1]])
+
+
+def _compensated(block: Array) -> Array:
+    partials = np.stack([np.full((len(block), PARTIALS), -0.0), np.zeros((len(block), PARTIALS))])
+    for start in range(0, block.shape[1], PARTIALS):
+        group = block[:, start : start + PARTIALS]
+        added = _add_compensated(partials[:, :, : group.shape[1]], np.stack([group, np.zeros_like(group)]))
+        partials[:, :, : group.shape[1]] = added
+    while partials.shape[2] > 1:
+        half = partials.shape[2] // 2
+        partials = _add_compensated(partials[:, :, :half], partials[:, :, half:])
+    return partials[:, :, 0]
 
 
 def _degrees(rows: Array, correction: float) -> np.float64:

@@ -39,6 +39,8 @@ def test_special_matrices():
     some = [clusters, graded, ties, sparse, np.zeros((24, 24)), np.eye(24), np.ones((24, 24)), -np.eye(24)[::-1]]
     both(np.stack(some).astype("f4"))
     both(np.stack([1e38 * some[0], 1e-38 * some[0], 1e-45 * np.ones((24, 24))]).astype("f4"))
+    both(np.stack(some))
+    both(np.stack([1e300 * some[0], 1e-300 * some[0], 1e-320 * np.ones((24, 24))]))
     for value in (np.nan, np.inf):
         x = np.stack([np.eye(5), np.eye(5), 2 * np.eye(5)]).astype("f4")
         x[1, 3, 2] = value

@@ -39,7 +39,7 @@ import scipy.special
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("contracts", "tests", "tests/sweep", "")]
 
-from generator import oracle  # noqa: E402
+from generator import oracle, references  # noqa: E402
 from generator.cases import Case, cases  # noqa: E402
 from generator.draw import draw, generator  # noqa: E402
 from generator.load import load_contracts  # noqa: E402
@@ -48,7 +48,8 @@ from judge import allowed, ratio  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
-oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own erf does without SciPy and is slow
+# The oracle's own erf of float64 does without SciPy and is slow.
+references._erf = scipy.special.erf
 
 BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured backend -> its key in the field `measured`
 OTHERS = {"avx": "plain", "scalar": "plain"}  # give the bits of sse2, except in products of matrices
@@ -269,7 +270,8 @@ def text_of(value: Any) -> str:
     """Returns a value as YAML. A float gets the fewest digits that give the same float32 or, if none do, float64."""
     if isinstance(value, bool) or not isinstance(value, float):
         return json.dumps(value) if not isinstance(value, dict) else flow(value)
-    text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)
+    with np.errstate(over="ignore"):
+        text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)
     text = re.sub(r"e([+-])0", r"e\1", text)
     return text if "." in text else text.replace("e", ".0e") if "e" in text else f"{text}.0"
 

@@ -38,8 +38,8 @@ def test_array_namespace_info():
     assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
     assert info.default_device() == "cpu" and "cpu" in info.devices()
     assert info.default_dtypes() == {"real floating": lw.float32, "integral": lw.int32, "indexing": lw.int32}
-    assert info.dtypes() == {"bool": lw.bool, "int32": lw.int32, "float32": lw.float32}
-    assert info.dtypes(kind="integral") == {"int32": lw.int32}
+    assert list(info.dtypes().values()) == [lw.bool, lw.int32, lw.int64, lw.float32, lw.float64]
+    assert info.dtypes(kind="integral") == {"int32": lw.int32, "int64": lw.int64}
     assert info.dtypes(device="cpu", kind=("bool", "unsigned integer")) == {"bool": lw.bool}
     with pytest.raises(lw.ArgumentError, match="got 'tpu'"):
         info.dtypes(device="tpu")

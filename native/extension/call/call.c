@@ -84,15 +84,18 @@ static __attribute__((noinline)) int call_offloaded(const lw_arguments *argument
 
 static PyObject *handle(const lw_arguments *arguments);
 
-/* Returns the first input of an operation that has a pivot, an array of int32, minus the pivot, as float32. The
- * operation gives the same results for it, but its elements are rounded after the subtraction. */
-static PyObject *subtract_pivot(const lw_arguments *arguments) {
+/* Whether the operation difference takes integers of a dtype. */
+static int is_shifted(int dtype) { return lw_operations[LW_OPERATION_difference].kernels[0][dtype] >= 0; }
+
+/* Returns the first input of an operation that has a pivot, an array of this integer dtype, minus the pivot, as floats.
+ * The operation gives the same results for it, but its elements are rounded after the subtraction. */
+static PyObject *subtract_pivot(const lw_arguments *arguments, int dtype) {
     const lw_operation *reduction = arguments->operation->pivot;
     PyObject *axis = lw_new_axis(arguments), *x = arguments->inputs[0];
     PyObject *parameters[LW_MAX_PARAMETERS] = {axis, Py_True}; /* axis and keepdims */
     lw_arguments reduces = {.operation = reduction, .inputs = &x, .parameters = parameters};
     lw_tensor *found = axis ? (lw_tensor *)handle(&reduces) : NULL;
-    lw_tensor *pivot = found ? lw_cast_tensor(found, LW_INT32) : NULL;
+    lw_tensor *pivot = found ? lw_cast_tensor(found, dtype) : NULL;
     PyObject *const inputs[] = {x, (PyObject *)pivot};
     PyObject *difference = pivot ? lw_call_inputs(&lw_operations[LW_OPERATION_difference], inputs, NULL) : NULL;
     Py_XDECREF(axis);
@@ -101,21 +104,21 @@ static PyObject *subtract_pivot(const lw_arguments *arguments) {
     return difference;
 }
 
-static __attribute__((noinline)) PyObject *call_without_pivot(const lw_arguments *arguments) {
+static __attribute__((noinline)) PyObject *call_without_pivot(const lw_arguments *arguments, int dtype) {
     PyObject *inputs[LW_MAX_INPUTS];
     memcpy(inputs, arguments->inputs, sizeof *inputs * arguments->operation->input_count);
     lw_arguments call = *arguments;
     call.inputs = inputs;
-    inputs[0] = subtract_pivot(arguments);
+    inputs[0] = subtract_pivot(arguments, dtype);
     PyObject *result = inputs[0] ? handle(&call) : NULL;
     Py_XDECREF(inputs[0]);
     return result;
 }
 
-/* Returns whether an operation that subtracts elements gets int32, which would be rounded to float32 first. */
+/* Returns whether an operation that subtracts elements gets integers, which would be rounded to floats first. */
 static int needs_pivot(const lw_plan *plan) {
     const lw_operand *x = &plan->operands[0];
-    return plan->operation->pivot && x->weakness == LW_STRONG && x->dtype == LW_INT32 && x->size > 0;
+    return plan->operation->pivot && x->weakness == LW_STRONG && is_shifted(x->dtype) && x->size > 0;
 }
 
 /* Returns whether an operation compares tensors of int64 and of floats: no dtype includes both. */
@@ -130,7 +133,7 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
     lw_plan plan;
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
     if (outcome == LW_DONE && needs_pivot(&plan)) {
-        *result = call_without_pivot(arguments);
+        *result = call_without_pivot(arguments, plan.operands[0].dtype);
     } else if (outcome == LW_DONE && compares_int64_with_floats(&plan)) {
         *result = lw_call_hook("compare", arguments->operation->name, arguments->inputs[0], arguments->inputs[1],
                                arguments->out);
@@ -379,7 +382,7 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
     return handle(&arguments);
 }
 
-/* shifted(x, axis): returns x, but if it is int32, float32 minus a number near its mean along the axis: what operations
+/* shifted(x, axis): returns x, but integers minus a number near their mean along the axis, as floats: what operations
  * that are composed in Python, such as cov, start from. */
 static PyObject *shifted(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     if (count != 2 || !lw_is_tensor(arguments[0])) {
@@ -388,7 +391,7 @@ static PyObject *shifted(PyObject *module, PyObject *const *arguments, Py_ssize_
     const lw_tensor *x = (const lw_tensor *)arguments[0];
     PyObject *parameters[LW_MAX_PARAMETERS] = {arguments[1]};
     lw_arguments call = {.operation = &lw_operations[LW_OPERATION_var], .inputs = arguments, .parameters = parameters};
-    return x->dtype == LW_INT32 && x->size ? subtract_pivot(&call) : Py_NewRef(arguments[0]);
+    return is_shifted(x->dtype) && x->size ? subtract_pivot(&call, x->dtype) : Py_NewRef(arguments[0]);
 }
 
 /* number_of(operation, parameter, value): checks the value of a float parameter of an operation that is composed in

@@ -7,17 +7,6 @@
 enum { QUERY, KEY, VALUE, MASK, RESULT };
 enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the parameters, in the contract's order */
 
-/* Computes 1 / sqrt(x) by Newton's method, approaching it from below. The extension does not link libm, so it has no
- * sqrt(). */
-static double reciprocal_square_root(int64_t x) {
-    double root = x > 1 ? 1 / (double)x : 1, before = 0;
-    while (x > 1 && root > before) {
-        before = root;
-        root *= 1.5 - 0.5 * (double)x * root * root;
-    }
-    return root;
-}
-
 static int refuse(const lw_operand *a, const lw_operand *b, const char *rule) {
     return lw_refuse(LW_SHAPE_ERROR, "expected %s, got shapes %s and %s", rule, lw_shape_text(a->ndim, a->shape),
                      lw_shape_text(b->ndim, b->shape));
@@ -67,7 +56,9 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
     int64_t window = parameters[WINDOW].i, offset = parameters[OFFSET].i;
     layout->first = has_window ? offset - window + 1 : -layout->queries;
     layout->last = parameters[IS_CAUSAL].i ? offset : has_window ? offset + window - 1 : layout->keys;
-    layout->scale = lw_has_parameter(arguments, "scale") ? parameters[SCALE].f : reciprocal_square_root(layout->depth);
+    layout->scale = lw_has_parameter(arguments, "scale")
+                        ? parameters[SCALE].f
+                        : 1 / __builtin_sqrt(layout->depth ? (double)layout->depth : 1);
 }
 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
