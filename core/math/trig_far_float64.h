@@ -18,7 +18,8 @@ INLINE uint64_t trig_bits(const uint32_t *words, int at) {
 
 /* r = f * pi/2, f = (high * 2^64 + low) * 2^-126, in effect rounded once. */
 INLINE double trig_times_pi_2(int64_t high, uint64_t low) {
-    double first = (double)high, rest = (double)(high - (int64_t)first) * 0x1p64 + (double)low;
+    high += (int64_t)(low >> 63); /* from here on low is signed, which processors convert in one instruction */
+    double first = (double)high, rest = (double)(high - (int64_t)first) * 0x1p64 + (double)(int64_t)low;
     double f = first * 0x1p64 + rest, f_lo = (first * 0x1p64 - f) + rest, f_26bit;
     uint64_t bits;
     __builtin_memcpy(&bits, &f, sizeof bits);

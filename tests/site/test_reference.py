@@ -110,7 +110,7 @@ def test_special_values_are_calls(page):
     assert "softmax([-inf, 0.0])" in text
     assert "softmax(3.0, axis=1) raises AxisError" in text
     text = squeezed(page("operations/matmul").text)
-    assert "matmul([[0.0, 1.0]], [[inf], [1.0]]) [[nan]] float32 WebGPU: WGSL may assume" in text
+    assert "matmul([[0.0, 1.0]], [[inf], [1.0]]) [[nan]] float32, float64 WebGPU: WGSL may assume" in text
 
 
 def test_numpy_equivalents(page):
