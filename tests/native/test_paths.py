@@ -74,14 +74,15 @@ def test_every_path_is_taken(backend: Backend, absent: Callable[[str, str], None
     complaints, counts = run_paths(_counting(backend, absent))
     assert complaints == []
     missed = {path for path, count in counts.items() if not count and path not in NEVER}
-    if backend.isa == "relaxed_simd":  # it leaves reproducible kernels to simd128, so it needs the paths of the others
+    if backend.isa == "relaxed_simd":  # it only has the kernels of float32 that are not reproducible
         base = _counting(replace(backend, isa="simd128"), absent)
         reproducible = {each.operation: each.reproducible for each in load_contracts(ROOT / "contracts")}
         _, all_paths = run_paths(
             base, [name for name, is_left in reproducible.items() if not is_left or name == "copy"]
         )
         _, own = run_paths(base, ["copy"])  # and the runner's own tests
-        missed &= {path for path, count in all_paths.items() if count > own[path]}
+        used = {path for path, count in all_paths.items() if count > own[path]}
+        missed &= {path for path in used if not path.endswith("8 bytes")}
     assert missed == set()
     assert {path for path in NEVER if counts.get(path)} == set()  # if a path is taken, remove its reason
 
