@@ -66,7 +66,7 @@ def test_sizes_are_parsed(text, size):
     ("name", "size", "dtype", "message"),
     [
         ("sigmoyd", (4,), None, "did you mean sigmoid"),
-        ("exp", (4,), "int32", "exp: expected a dtype of float32, got int32"),
+        ("exp", (4,), "int32", "exp: expected a dtype of float32, float64, got int32"),
         *((name, (1 << 20,), None, "at most 268,435,456 elements") for name in ("matmul", "matvec", "vecmat", "outer")),
         ("conv2d", (8, 8), None, "expected one number or nxcxhxw as its size, got 8x8"),
     ],

@@ -61,7 +61,7 @@ BROWSER = ["--goals", "--backends", "browser"]
         (["add", "--backends", "mmx"], "bench: expected a backend, got 'mmx'; "),
         (["add", "--backends", "wgpu:9"], "bench: expected a backend of this machine, got wgpu:9: "),
         (["add", "--peers", "fortran"], "expected peers from numpy, numpy-out"),
-        (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
+        (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, float64, got bool"),
         (["add", "--firm"], "--firm works only with --goals; add it"),
         (["add", "--markdown", "README.md"], "--markdown works only with --goals; add it"),
         (["add", "--wheel", "x.whl"], "a browser can only measure the goals"),
