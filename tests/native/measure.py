@@ -294,7 +294,7 @@ def write(target: Target, field: dict[str, Any]) -> None:
     start, end = 0, len(text)
     if target.section:
         section = re.search(rf"^{target.section}:\n(?:[ \t]+.*\n)*", text, flags=re.MULTILINE)
-        assert section, "the contract has it, or there were no such target"
+        assert section, "every target comes from a section of its contract"
         start, end = section.span()
     entry = rf"^{indent}{{}}:.*\n(?:{indent}[ \t]+.*\n)*"
     part = re.sub(entry.format("measured"), "", text[start:end], flags=re.MULTILINE)

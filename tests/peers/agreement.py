@@ -62,7 +62,8 @@ def agree(
             result = np.asarray(getattr(lw, operation)(*inputs, **keywords))
         assert result.shape == expected.shape
         assert (result.dtype == expected.dtype) or (result.dtype, expected.dtype) == ("float32", "float64")
-        limit = contract.tolerance.of(backend.value) if free else contract.judged_by(backend.value)
+        accuracy = contract.accuracy(result.dtype.name)
+        limit = accuracy.tolerance.of(backend.value) if free else accuracy.judged_by(backend.value)
         bound = limit if by_contract else Bound()
         good = result == expected
         if result.dtype.kind == "f":
