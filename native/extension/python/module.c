@@ -7,13 +7,17 @@
 #include "tensor/tensor.h"
 
 /* initialize(errors, dtypes, hooks, methods): receives the classes and functions of the Python side.
- * lanewise/__init__.py calls it once. `methods` become attributes of Tensor. */
+ * lanewise/__init__.py calls it once, or each time that it is imported again after the import failed. `methods` become
+ * attributes of Tensor. */
 static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    static int is_initialized;
-    if (count != 4 || is_initialized) {
-        PyErr_SetString(PyExc_RuntimeError, is_initialized ? "initialize: expected one call, got a second"
-                                                           : "initialize: expected (errors, dtypes, hooks, methods)");
+    static PyObject *errors; /* of the first call */
+    if (count != 4 || (errors && errors != arguments[0])) {
+        PyErr_SetString(PyExc_RuntimeError, errors ? "initialize: expected the modules of the first call, got others"
+                                                   : "initialize: expected (errors, dtypes, hooks, methods)");
         return NULL;
+    }
+    if (errors) {
+        return Py_NewRef(Py_None);
     }
     if (lw_errors_setup(arguments[0]) < 0 || lw_python_setup(arguments[1], arguments[2]) < 0) {
         return NULL;
@@ -25,7 +29,7 @@ static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssi
             return NULL;
         }
     }
-    is_initialized = 1;
+    errors = Py_NewRef(arguments[0]);
     return Py_NewRef(Py_None);
 }
 

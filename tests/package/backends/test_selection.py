@@ -56,6 +56,21 @@ def test_the_environment_names_an_unknown_backend():
     assert "LANEWISE_BACKEND: expected a backend, got 'tpu'; give one of auto, " in done.stderr
 
 
+def test_an_import_that_failed_can_be_repeated():
+    code = f"""
+import os
+for name in ("tpu", "tpu", "scalar"):
+    os.environ["LANEWISE_BACKEND"] = name
+    try:
+        {SHOW}
+    except RuntimeError as error:
+        print(error)
+"""
+    *errors, shown = python(code).stdout.splitlines()
+    assert len(errors) == 2 and all("expected a backend, got 'tpu'" in error for error in errors)
+    assert shown == "scalar"
+
+
 def test_force_cpu():
     code = "import lanewise as lw; print([(i.name.value, i.reason) for i in lw.backends()][:2])"
     done = python(code, LANEWISE_FORCE_CPU="1")
