@@ -75,7 +75,10 @@ def _initialize() -> None:
     _set_calibration(calibration.load())
     name = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
     _is_named = parse_backend(name).name != "auto"
-    _set_default(open_place(name) if _is_named else _first_that_opens())
+    place = open_place(name) if _is_named else _first_that_opens()
+    if backend_of(place).is_gpu:
+        _first_that_opens()  # for what GPUs leave to the CPU
+    _set_default(place)
 
 
 def follow(result: Calibration | None) -> None:
@@ -116,7 +119,7 @@ def _set_calibration(result: Calibration | None) -> None:
 
 @named("LANEWISE_BACKEND")
 def _first_that_opens() -> Backend:
-    """Opens and returns the best CPU backend, which then runs all work that the user has not placed elsewhere.
+    """Opens and returns the best CPU backend.
 
     A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
     """

@@ -71,6 +71,13 @@ for name in ("tpu", "tpu", "scalar"):
     assert shown == "scalar"
 
 
+@pytest.mark.skipif(lw.Backend.WGPU not in AVAILABLE, reason="no WebGPU adapter")
+def test_the_environment_names_a_gpu():
+    """A CPU backend is open, too, for what GPUs leave to the CPU."""
+    code = "import lanewise as lw; x = lw.asarray([3.0, 1.0]); print(x.to('cpu').backend, lw.sort(x).tolist())"
+    assert python(code, LANEWISE_BACKEND="wgpu").stdout == f"{HOSTS[0]} [1.0, 3.0]\n"
+
+
 def test_force_cpu():
     code = "import lanewise as lw; print([(i.name.value, i.reason) for i in lw.backends()][:2])"
     done = python(code, LANEWISE_FORCE_CPU="1")
