@@ -71,21 +71,26 @@ def lock(target: Target) -> IO[bytes]:
 def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Files:
     """Builds all files that the package needs besides Python files, for one platform, and returns them.
 
-    `only` restricts the build to some of the platform's instruction sets.
+    `only` names the instruction sets to build, instead of those that are not `left_out`.
     """
     if not using.can_build(target):
         raise BuildError(f"CC names a compiler for {using.target.name}; unset it to build for {target.name}")
+    names = [isa.name for isa in target.isas]
+    if unknown := sorted(set(only) - set(names)):
+        raise BuildError(f"--only: expected names among {', '.join(names)}, got {', '.join(unknown)}")
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / "-".join(filter(None, (name, using.sanitizer, *only)))
     left_out = {
-        isa.name: "the build left it out because of --only" for isa in target.isas if only and isa.name not in only
+        isa.name: "the build left it out because of --only" if only else isa.left_out
+        for isa in target.isas
+        if (isa.name not in only if only else isa.left_out)
     }
-    unknown = f"{using.version.splitlines()[0]} does not support its instructions"
+    unsupported = f"{using.version.splitlines()[0]} does not support its instructions"
     for isa in target.isas:
         if isa.name not in left_out and not using.knows(target, isa, folder / "objects"):
-            left_out[isa.name] = unknown
-            print(f"{target.name}: no library for {isa.name}: {unknown}")
+            left_out[isa.name] = unsupported
+            print(f"{target.name}: no library for {isa.name}: {unsupported}")
     isas = [isa for isa in target.isas if isa.name not in left_out]
     is_optimized = target.binary_format == "wasm" and using.family == "zig"
     linked = folder / "linked" if is_optimized else folder
@@ -286,9 +291,6 @@ def main() -> None:
         print(f"{path}: built{'' if target == host() else ', not run'}")
         return
     using = compiler.choose(sanitizer=arguments.sanitize or "")
-    names = [isa.name for isa in using.target.isas]
-    if unknown := sorted(set(arguments.only) - set(names)):
-        raise BuildError(f"--only: expected names among {', '.join(names)}, got {', '.join(unknown)}")
     if arguments.only and not arguments.into:
         raise BuildError(
             "--only would leave this package without its other libraries; choose another folder with --into"

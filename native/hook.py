@@ -61,7 +61,8 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         _refuse_interpreters()
         using, target = self._compiler, self._target
         self._lock = build.lock(target)  # until the wheel is complete: hatchling packs files of build/
-        files = build.binaries_of(target, using)
+        # wasm/build.py --only sets this variable to the names of instruction sets.
+        files = build.binaries_of(target, using, os.environ.get("LANEWISE_ONLY", "").split())
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         # wasm/build.py --tag sets this variable to a single tag. `pyodide build` replaces all tags of the wheel
         # by the tag of its own Pyodide version.

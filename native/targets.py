@@ -21,6 +21,7 @@ class Isa:
     flags: tuple[str, ...]  # the flags for gcc, clang and emcc
     base: str = ""  # the instruction set whose library has the kernels that this one omits
     probe: str = ""  # C code that only compilers with these instructions accept; empty if all compilers have them
+    left_out: str = ""  # why builds leave its library out unless --only names it; empty if they do not
 
     @property
     def macro(self) -> str:
@@ -74,7 +75,14 @@ _AARCH64 = (
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (
-    Isa("scalar", (), _MVP, ()),
+    Isa(
+        "scalar",
+        (),
+        _MVP,
+        (),
+        # A fifth of the wheel. The browsers in which Pyodide is tested have SIMD128.
+        left_out="left out of the browser's wheel; a wheel that `wasm/build.py --only scalar` makes has it",
+    ),
     Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",)),
     Isa(
         "relaxed_simd",

@@ -3,6 +3,7 @@
     python wasm/build.py                         writes dist/lanewise-<version>-cp312-abi3-...wasm32.whl
     python wasm/build.py --tag pyodide_2024_0    tags it for one Pyodide ABI only
     python wasm/build.py --tag pyemscripten      tags it for PyPI, which refuses the older names of the same ABIs
+    python wasm/build.py --only scalar           makes a wheel for engines without SIMD
     CC=emcc python wasm/build.py                 compiles with Emscripten instead of zig
 
 pip runs the same build as for every other wheel (native/build.py, row wasm32-pyodide of native/targets.py) and fetches
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,11 +42,11 @@ class WheelError(Exception):
     """The wheel could not be built, or it failed a check."""
 
 
-def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Path:
+def build(folder: Path, *, tag: str | None = None, only: Sequence[str] = (), isolated: bool = True) -> Path:
     """Builds the wheel into the folder and returns the wheel's path.
 
-    `tag` limits the wheel's tags to those of TAGS that begin with it. `isolated=False` builds with the packages of the
-    running Python.
+    `tag` limits the wheel's tags to those of TAGS that begin with it. `only` names the instruction sets to build, as in
+    native/build.py. `isolated=False` builds with the packages of the running Python.
     """
     platform = _platform(tag)
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +54,7 @@ def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Pat
     if not isolated:
         command.append("--no-build-isolation")
     environment = {**os.environ, "LANEWISE_TARGET": TARGET.name, "LANEWISE_WHEEL_PLATFORM": platform}
+    environment["LANEWISE_ONLY"] = " ".join(only)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         done = subprocess.run([*command, "--wheel-dir", temporary, str(ROOT)], env=environment, check=False)
         wheels = list(Path(temporary).glob("*.whl"))
@@ -62,8 +65,8 @@ def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Pat
 
 
 def inspect(wheel: Path, *, tag: str | None = None) -> None:
-    """Raises WheelError if the name does not end in the expected tags, if a module is missing (other than those that
-    the compiler does not support), or if a module or the wheel is too large."""
+    """Raises WheelError if the name does not end in the expected tags, if a module is missing (other than those in
+    left_out()), or if a module or the wheel is too large."""
     expected = f"-{TARGET.python_tag}-abi3-{_platform(tag)}"
     if not wheel.stem.endswith(expected):
         raise WheelError(f"{wheel.name}: expected a name that ends in {expected}.whl")
@@ -97,7 +100,7 @@ def describe(wheel: Path) -> str:
 
 
 def left_out(wheel: Path) -> dict[str, str]:
-    """Returns the instruction sets that the compiler does not support, each with the reason that the build gave."""
+    """Returns the instruction sets without a library in the wheel, each with the reason that the build gave."""
     with zipfile.ZipFile(wheel) as archive:
         manifest = json.loads(archive.read("lanewise/_lib/manifest.json"))
     return dict(manifest["left_out"])
@@ -115,9 +118,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the wheel for Pyodide.")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheel (default: dist/)")
     parser.add_argument("--tag", help=f"keep only the tags that begin so: {', '.join(TAGS)}")
+    parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="only these instruction sets")
     parser.add_argument("--no-build-isolation", action="store_true", help="build with the packages installed here")
     arguments = parser.parse_args()
-    print(describe(build(arguments.dist, tag=arguments.tag, isolated=not arguments.no_build_isolation)))
+    isolated = not arguments.no_build_isolation
+    print(describe(build(arguments.dist, tag=arguments.tag, only=arguments.only, isolated=isolated)))
 
 
 if __name__ == "__main__":

@@ -123,7 +123,14 @@ def _first_that_opens() -> Backend:
 
     A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
     """
-    usable = available(parse_backend("cpu"))
+    try:
+        usable = available(parse_backend("cpu"))
+    except BackendUnavailableError:
+        if sys.platform == "emscripten":
+            from lanewise.backends import wasm
+
+            raise BackendUnavailableError(wasm.NO_KERNELS, operation="lanewise") from None
+        raise
     for backend in usable[:-1]:
         try:
             registry.ensure_open(backend)

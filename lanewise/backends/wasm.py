@@ -1,4 +1,4 @@
-"""Detects the SIMD features of the WebAssembly engine that runs Pyodide.
+"""Detects the SIMD features of the WebAssembly engine that runs Pyodide, and says which engines have SIMD.
 
 A WebAssembly module cannot query the engine, and compiling one with unknown instructions fails. So JavaScript validates
 a tiny module for each feature before any library is opened. Imported in Pyodide only.
@@ -10,7 +10,14 @@ from typing import Final
 
 import js
 
-__all__ = ["features"]
+__all__ = ["NO_KERNELS", "features"]
+
+# The error of the import if no kernel library of the wheel runs in the engine.
+NO_KERNELS: Final = (
+    "expected a WebAssembly engine with SIMD128, as Chrome 91, Firefox 89, Safari 16.4, Node.js 16.4 and later ones "
+    "have (on x86, if the processor has SSE4.1), got one without; use such an engine, or the wheel that "
+    "`python wasm/build.py --only scalar` makes"
+)
 
 # A module that declares one function () -> v128; each probe appends a code section with the body of the function.
 _HEAD: Final = b"\0asm\x01\0\0\0" + b"\x01\x05\x01\x60\x00\x01\x7b" + b"\x03\x02\x01\x00"

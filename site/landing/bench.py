@@ -34,8 +34,8 @@ Array = npt.NDArray[Any]
 Report = Callable[[dict[str, Any]], object]
 
 NUMPY, GPU, WORKERS = "numpy", "wgpu", "workers"
-BACKENDS = ("scalar", "simd128", "relaxed_simd", GPU)
-CONTESTANTS = (NUMPY, "scalar", "simd128", "relaxed_simd", WORKERS, GPU)  # in the order in which they run
+BACKENDS = ("simd128", "relaxed_simd", GPU)
+CONTESTANTS = (NUMPY, "simd128", "relaxed_simd", WORKERS, GPU)  # in the order in which they run
 MAX_WORKERS = 4  # logical processors may share a core, and operands are copied to the workers by one thread
 SIZES = {"matmul-256": 256, "matmul-512": 512}
 REPEATS = 5

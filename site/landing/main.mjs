@@ -34,9 +34,7 @@ const ADVICE = {
     early: "Nothing had been measured yet.",
 };
 const WHAT_TO_DO = {
-    simd128:
-        "Lanewise runs its scalar kernels here. Current releases of Chromium, Firefox and Safari have SIMD, on x86 " +
-        "if the processor has SSE4.1.",
+    simd128: "Current releases of Chromium, Firefox and Safari have SIMD, on x86 if the processor has SSE4.1.",
     relaxed_simd: "SIMD128 is used in its place. Current releases of Chromium and Firefox have relaxed SIMD.",
     wgpu:
         "Use a current Chromium, Edge, Firefox or Safari on a machine with a GPU. In Chromium on Linux, it may have " +

@@ -9,20 +9,27 @@ export const WORKS = [
     { name: "softmax", title: "softmax, 1000 × 1000", unit: "million/s", amount: 1 },
     { name: "digits", title: "Handwritten digits", unit: "images/s", amount: 540 },
 ];
-export const CONTESTANTS = ["numpy", "scalar", "simd128", "relaxed_simd", "workers", "wgpu"];
+const VERSION = 3; // of the fragment; a change of WORKS or COLUMNS needs a new one
+// What has a column in fragments: the first version that has it and, if later ones do not, the last
+const COLUMNS = { numpy: [1], scalar: [1, 2], simd128: [1], relaxed_simd: [1], workers: [2], wgpu: [1] };
+export const CONTESTANTS = columns(VERSION);
 const LABELS = {
     numpy: "NumPy",
-    scalar: "Scalar",
     simd128: "SIMD128",
     relaxed_simd: "Relaxed SIMD",
     workers: "Web workers",
     wgpu: "WebGPU",
 };
-const VERSION = 2; // of the fragment; a change of WORKS or CONTESTANTS needs a new one
-const ADDED = { workers: 2 }; // the versions that added contestants; fragments before them are read, too
 const PREFIX = "#result=";
 const MAX_TEXT = 300; // characters of a text in a fragment; longer ones are cut
 const CHECKSUM_DIGITS = 8; // hexadecimal, before the data
+
+function columns(version) {
+    const isColumn = ([, [first, last = version]]) => first <= version && version <= last;
+    return Object.entries(COLUMNS)
+        .filter(isColumn)
+        .map(([name]) => name);
+}
 
 /** Returns the contestants of a work. Web workers are one if the page was cross-origin isolated. */
 export function contestants(work, report) {
@@ -173,7 +180,7 @@ function decode(encoded) {
 function parse(bytes) {
     const { version, rows, ...rest } = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     check(Number.isInteger(version) && version >= 1 && version <= VERSION, "version");
-    const columns = CONTESTANTS.filter((each) => version >= (ADDED[each] ?? 1));
+    const names = columns(version);
     check(/^\d{4}-\d\d-\d\d$/.test(rest.date), "date");
     const processors = rest.logicalProcessors;
     check(processors === null || (Number.isInteger(processors) && processors > 0), "logicalProcessors");
@@ -184,7 +191,7 @@ function parse(bytes) {
     }
     const adapter = rest.adapter;
     report.adapter = adapter && { name: text(adapter.name, "adapter"), software: adapter.software === true };
-    report.workers = version >= ADDED.workers ? rest.workers : 0;
+    report.workers = version >= COLUMNS.workers[0] ? rest.workers : 0;
     check(Number.isInteger(report.workers) && report.workers >= 0, "workers");
     report.missing = {};
     for (const contestant of CONTESTANTS) {
@@ -197,10 +204,10 @@ function parse(bytes) {
     check(Array.isArray(rows) && rows.length === WORKS.length, "rows");
     report.results = {};
     rows.forEach((row, i) => {
-        check(Array.isArray(row) && row.length === columns.length, "row");
+        check(Array.isArray(row) && row.length === names.length, "row");
         row.forEach((cell, j) => {
-            if (cell !== 0) {
-                (report.results[WORKS[i].name] ??= {})[columns[j]] = outcome(cell);
+            if (cell !== 0 && CONTESTANTS.includes(names[j])) {
+                (report.results[WORKS[i].name] ??= {})[names[j]] = outcome(cell);
             }
         });
     });

@@ -206,6 +206,6 @@ def elements(result: lw.Tensor | float, positions: Sequence[int]) -> list[float]
     if not isinstance(result, lw.Tensor):
         return [float(result) for _ in positions]
     flat = lw.reshape(result, (-1,))
-    host = flat.to("scalar") if flat.backend.is_gpu else flat
+    host = flat.to("cpu") if flat.backend.is_gpu else flat
     values = memoryview(host)
     return [float(values[position]) for position in positions]

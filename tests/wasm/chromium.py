@@ -48,7 +48,7 @@ class Driver:
 class Chromium:
     """A running browser."""
 
-    backends = frozenset({"simd128", "relaxed_simd", "scalar"})
+    backends = frozenset({"simd128", "relaxed_simd"})
 
     def __init__(self, browser: playwright.Browser, script: str = "") -> None:
         self.browser, self.script = browser, script

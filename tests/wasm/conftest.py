@@ -86,8 +86,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tools of the tests' environment."""
     if named := os.environ.get("LANEWISE_WHEEL"):
         return Path(named).resolve()
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, str(ROOT / "wasm" / "build.py"), "--no-build-isolation", "--dist", str(folder)]
+    return _build(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="session")
+def scalar_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel for engines without SIMD."""
+    return _build(tmp_path_factory.mktemp("scalar"), "--only", "scalar")
+
+
+def _build(folder: Path, *options: str) -> Path:
+    command = [sys.executable, str(ROOT / "wasm" / "build.py"), "--no-build-isolation", "--dist", str(folder), *options]
     surroundings = {name: value for name, value in os.environ.items() if name != "CC"}
     done = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:

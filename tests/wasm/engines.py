@@ -30,7 +30,7 @@ PLACES = {
 NEWEST = max(PLACES)  # the newest release that all browsers run
 EMCC = f"emcc-{NEWEST}"  # it runs in the system's Node, with the wheel compiled by emcc
 ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
-# Engines that run all operations: of the libraries compiled by zig, all three, and of those compiled by emcc. Each of
+# Engines that run all operations, on both libraries compiled by zig and on the one compiled by emcc. Each of
 # the others runs a share of the operations, and together they run all of them.
 WHOLE = ("newer-node-314.0.7", EMCC)
 SHARED = [name for name in ENGINES if name not in WHOLE]
@@ -62,7 +62,7 @@ class NodeEngine:
         packages = [*(["numpy"] if releases.carries(version, "numpy") else []), wheel]
         self.session = pyodide_runner.Session(folder, packages=packages, node=program, flags=flags)
         relaxed = pyodide_runner.node_version(program)[0] >= RELAXED_SINCE
-        known = {"simd128", "scalar"} | ({"relaxed_simd"} if relaxed else set())
+        known = {"simd128"} | ({"relaxed_simd"} if relaxed else set())
         self.backends = frozenset(known - set(build.left_out(wheel)))
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:

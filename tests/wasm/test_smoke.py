@@ -64,6 +64,6 @@ def test_a_page_that_crashes_is_opened_again(
     monkeypatch.setattr(support, "REOPENED", tmp_path / "reopened.txt")
     with pytest.raises(Error, match="crash"):
         engine.console.page.open("chrome://crash")
-    assert "scalar" in engine.run(PROGRAMS / "smoke.py")
+    assert "simd128" in engine.run(PROGRAMS / "smoke.py")
     (line,) = support.reopened()
     assert line.startswith("Pyodide 0.29.5: ") and "crashed" in line

@@ -241,7 +241,7 @@ def test_the_demo_predicts_what_the_cpu_does(gpu_engine: engines.Engine) -> None
     """`python -m lanewise demo` has a line for WebGPU, and all predictions agree."""
     report = gpu_engine.run(PROGRAMS / "digits.py", timeout=600)
     names = {each["name"] for each in report["readers"]}
-    assert names >= {"wgpu", "scalar"}
+    assert names >= {"wgpu", "simd128"}
     assert report["agree"] and report["status"] == 0
 
 

@@ -53,7 +53,7 @@ class Page:
 class Firefox:
     """Headless Firefox with an empty profile."""
 
-    backends = frozenset({"simd128", "relaxed_simd", "scalar"})
+    backends = frozenset({"simd128", "relaxed_simd"})
 
     def __init__(self) -> None:
         self.socket: socket.socket | None = None
@@ -122,7 +122,7 @@ class Firefox:
 class WebKit:
     """WebKitGTK's MiniBrowser on a virtual display."""
 
-    backends = frozenset({"simd128", "scalar"})
+    backends = frozenset({"simd128"})
 
     def __init__(self) -> None:
         self.processes: list[subprocess.Popen[bytes]] = []

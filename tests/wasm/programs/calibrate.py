@@ -10,7 +10,7 @@ from lanewise.costs import tuning
 
 def results() -> dict[str, Any]:
     """Returns the measurements, the backend that AUTO then chooses, and the state after reset_calibration()."""
-    tuning.REPEATS = 3  # fewer than usual, but enough to find that scalar is the slowest backend
+    tuning.REPEATS = 3  # fewer than usual, because no test compares the figures
     found = lw.calibrate()
     kept = lw.get_calibration() is found
     used = lw.ones(1).backend.value

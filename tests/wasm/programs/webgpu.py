@@ -61,7 +61,7 @@ def random_bits() -> dict[str, bool]:
         "rand": lambda: lw.rand((1000,), seed=3),
         "randn": lambda: lw.randn((1000,), seed=4),
     }.items():
-        with lw.use_backend("scalar"):
+        with lw.use_backend("cpu"):
             expected = make().tobytes()
         with lw.use_backend("wgpu"):
             made = make()
