@@ -12,6 +12,8 @@
  *   d_<name>       that for vdouble
  *   op_<name>      an operation's expression (core/ops)
  *
+ * In translation units of integers of 8 and 16 bits, which only short operations have, some of these are missing.
+ *
  * A header that includes this one has to be included in such a translation unit. What does not depend on elements is in
  * .c files, which are compiled once. */
 #pragma once
@@ -30,6 +32,13 @@ typedef vf32 vec;
 typedef int32_t element;
 typedef vi32 vec;
 #define V(name) vi32_##name
+#elif defined LW_ELEMENT_UINT32
+#define ELEMENT uint32
+#define IS_FLOATING 0
+#define IS_UNSIGNED
+typedef uint32_t element;
+typedef vu32 vec;
+#define V(name) vu32_##name
 #elif defined LW_ELEMENT_BOOL
 #define ELEMENT bool
 #define IS_FLOATING 0
@@ -50,6 +59,44 @@ typedef vf64 vec;
 typedef int64_t element;
 typedef vi64 vec;
 #define V(name) vi64_##name
+#elif defined LW_ELEMENT_UINT64
+#define ELEMENT uint64
+#define IS_FLOATING 0
+#define IS_UNSIGNED
+#define IS_64BIT
+typedef uint64_t element;
+typedef vu64 vec;
+#define V(name) vu64_##name
+#elif defined LW_ELEMENT_INT8
+#define ELEMENT int8
+#define IS_FLOATING 0
+#define IS_8BIT
+typedef int8_t element;
+typedef vi8 vec;
+#define V(name) vi8_##name
+#elif defined LW_ELEMENT_INT16
+#define ELEMENT int16
+#define IS_FLOATING 0
+#define IS_16BIT
+typedef int16_t element;
+typedef vi16 vec;
+#define V(name) vi16_##name
+#elif defined LW_ELEMENT_UINT8
+#define ELEMENT uint8
+#define IS_FLOATING 0
+#define IS_UNSIGNED
+#define IS_8BIT
+typedef uint8_t element;
+typedef vu8 vec;
+#define V(name) vu8_##name
+#elif defined LW_ELEMENT_UINT16
+#define ELEMENT uint16
+#define IS_FLOATING 0
+#define IS_UNSIGNED
+#define IS_16BIT
+typedef uint16_t element;
+typedef vu16 vec;
+#define V(name) vu16_##name
 #else
 #error "define LW_ELEMENT_<DTYPE>, the dtype to compile for"
 #endif
@@ -72,6 +119,14 @@ typedef vf64 vdouble;
 #define EXPONENT_MAGIC SIMD_EXPONENT_MAGIC_64
 #define MIN_NORMAL 0x1p-1022
 enum { LANES = VF64_LANES, MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
+#elif defined IS_8BIT
+typedef vm8 vmask;
+#define M(name) vm8_##name
+enum { LANES = V8_LANES };
+#elif defined IS_16BIT
+typedef vm16 vmask;
+#define M(name) vm16_##name
+enum { LANES = V16_LANES };
 #else
 #define BY_PRECISION(single, twice) single
 typedef vm32 vmask;
@@ -93,17 +148,28 @@ enum { LANES = VF32_LANES, MANTISSA_BITS = 23, EXPONENT_BIAS = 127 };
 
 enum { ELEMENT_SIZE = sizeof(element) };
 
+/* The bounds of integers. */
+#ifdef IS_UNSIGNED
+#define ELEMENT_MIN 0
+#define ELEMENT_MAX ((element) - 1)
+#else
+#define ELEMENT_MIN BITS_MIN
+#define ELEMENT_MAX BITS_MAX
+#endif
+
 INLINE element element_load(const char *p) {
     element x;
     __builtin_memcpy(&x, p, sizeof x);
     return x;
 }
 
+#if !defined IS_8BIT && !defined IS_16BIT
 INLINE element element_from_bits(element_bits bits) {
     element x;
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
+#endif
 
 /* Begins the definition of the kernel lw_<op>_<dtype>. KERNEL is in layout/layout_iterator.h. */
 #define ELEMENT_KERNEL(op) KERNEL_OF(op, ELEMENT)

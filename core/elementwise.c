@@ -21,6 +21,8 @@ typedef enum passage {
 
 typedef struct elementwise_call {
     const elementwise *kernel;
+    const elementwise *cast[LW_MAX_OPERANDS]; /* converts the operand; NULL if it is stored as the kernel computes it */
+    int32_t size[LW_MAX_OPERANDS];            /* of an element in memory */
     const lw_layout *layout;
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
@@ -108,7 +110,7 @@ static void skip_rows(layout_iterator *it, int64_t rows) {
  * true, copies them from the buffer to the operand instead. */
 static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
                      char *buffer, int unpack) {
-    int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
+    int32_t size = call->size[operand], last = call->layout->ndim - 1;
     int64_t step = call->layout->strides[operand][last];
     for (int64_t done = 0; done < count; column = 0) {
         int64_t part = min_int64(call->row - column, count - done);
@@ -129,7 +131,7 @@ static void transfer(const elementwise_call *call, layout_iterator it, int64_t c
 
 void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, const void *const *inputs, void *output,
                       const lw_scalar *parameters) {
-    _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
+    _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0}; /* a vector of each */
     const void *padded[LW_MAX_OPERANDS];
     int32_t last = kernel->operands - 1;
     for (int32_t o = 0; o < last; o++) {
@@ -137,9 +139,20 @@ void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, co
         copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, tail, size);
         padded[o] = buffer[o];
     }
-    kernel->body(VF32_LANES, padded, buffer[last], parameters);
+    kernel->body(kernel->lanes, padded, buffer[last], parameters);
     int32_t size = kernel->size[last];
     copy_strided((char *)output + whole * size, size, buffer[last], size, tail, size);
+}
+
+/* Converts the elements of an input from where they are stored to a buffer, if it has to be converted. Returns where
+ * the converted elements are. */
+static void *convert_input(const elementwise_call *call, int32_t operand, int64_t count, void *stored, void *buffer) {
+    if (!call->cast[operand]) {
+        return stored;
+    }
+    PATH("elementwise: converts an input");
+    run_body(call->cast[operand], count, (const void *const *)&stored, buffer, NULL);
+    return buffer;
 }
 
 static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
@@ -148,21 +161,25 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
     int64_t position = task * call->per_task, end = min_int64(position + call->per_task, call->total);
     _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
+    _Alignas(64) char unconverted[CHUNK * 8]; /* elements of one operand as they are stored */
     layout_iterator it;
     int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
     int64_t column = position - row * call->row;
     iterator_start(&it, call->layout, 0, last, kernel->operands, row);
     int64_t first = min_int64(end - position, CHUNK);
     for (int32_t o = 0; o < inputs; o++) {
+        char *stored = call->cast[o] ? unconverted : buffer[o];
         if (call->passage[o] == FILLED) {
             PATH("elementwise: filled");
-            fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
-        }
-        if (call->passage[o] == REPEATED) {
+            fill_buffer(stored, call->data[o], first, call->size[o]);
+        } else if (call->passage[o] == REPEATED) {
             PATH("elementwise: repeated");
             PATH_IF(column > 0, "elementwise: repeated, from within a row");
-            transfer(call, it, column, first, o, buffer[o], 0);
+            transfer(call, it, column, first, o, stored, 0);
+        } else {
+            continue;
         }
+        convert_input(call, o, first, stored, buffer[o]);
     }
     for (int64_t max_count = SIMD_STREAM && call->lead ? call->lead : call->max_count; position < end;
          max_count = call->max_count) {
@@ -170,35 +187,45 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         if (call->by_row) {
             count = min_int64(count, call->row - column);
         }
-        void *arrays[LW_MAX_OPERANDS];
+        char *stored[LW_MAX_OPERANDS]; /* where the elements are in memory, or in a buffer if they are copied */
+        const void *arrays[LW_MAX_OPERANDS];
         for (int32_t o = 0; o <= inputs; o++) {
-            int32_t size = kernel->size[o];
+            int32_t size = call->size[o];
+            stored[o] = call->cast[o] ? unconverted : buffer[o];
             arrays[o] = buffer[o];
             if (call->passage[o] == IN_PLACE) {
                 PATH("elementwise: in place");
-                arrays[o] = call->data[o] + position * size;
+                stored[o] = call->data[o] + position * size;
             }
             if (call->passage[o] == BY_ROW) {
                 PATH("elementwise: by row");
                 PATH_IF(column > 0, "elementwise: by row, from within a row");
-                arrays[o] = call->data[o] + it.offset[o] + column * size;
+                stored[o] = call->data[o] + it.offset[o] + column * size;
             }
             if (call->passage[o] == PACKED && o < inputs) {
                 PATH("elementwise: packed");
                 PATH_IF(column > 0, "elementwise: packed, from within a row");
-                transfer(call, it, column, count, o, buffer[o], 0);
+                transfer(call, it, column, count, o, stored[o], 0);
+            }
+            if (o < inputs && call->passage[o] != FILLED && call->passage[o] != REPEATED) {
+                arrays[o] = convert_input(call, o, count, stored[o], buffer[o]);
             }
         }
-        run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
+        const elementwise *cast = call->cast[inputs];
+        run_body(kernel, count, arrays, cast ? buffer[inputs] : stored[inputs], call->parameters);
+        if (cast) {
+            PATH("elementwise: converts the result");
+            run_body(cast, count, arrays + inputs, stored[inputs], NULL);
+        }
         if (call->passage[inputs] == PACKED) {
             PATH("elementwise: packed result");
             PATH_IF(column > 0, "elementwise: packed result, from within a row");
-            transfer(call, it, column, count, inputs, buffer[inputs], 1);
+            transfer(call, it, column, count, inputs, stored[inputs], 1);
         }
         if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
-            int32_t size = kernel->size[inputs];
+            int32_t size = call->size[inputs];
             PATH("elementwise: streamed");
-            stream_copy(call->data[inputs] + position * size, buffer[inputs], count * size);
+            stream_copy(call->data[inputs] + position * size, stored[inputs], count * size);
         }
         position += count;
         column += count;
@@ -224,16 +251,34 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
         in_place |= call->data[o] == call->data[last];
     }
     return call->kernel->is_short && call->passage[last] == IN_PLACE && !in_place &&
-           stream_pays(context, call->total * call->kernel->size[last]);
+           stream_pays(context, call->total * call->size[last]);
+}
+
+/* Returns the kernel for the dtype in which all operands are stored; NULL if there is none. */
+static const elementwise *own_kernel(const elementwise *kernel, const lw_layout *layout) {
+    int32_t last = kernel->operands - 1;
+    const elementwise *own = kernel->own && layout->converted ? kernel->own[layout->dtypes[0]] : NULL;
+    for (int32_t o = 0; own && o <= last; o++) {
+        int stored = layout->converted >> o & 1 ? layout->dtypes[o] : kernel->dtype[o];
+        int expected = o < last || own->dtype[last] != LW_BOOL ? layout->dtypes[0] : LW_BOOL;
+        own = stored == expected ? own : NULL;
+    }
+    return own;
 }
 
 lw_status elementwise_any(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                           const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
+    const elementwise *own = own_kernel(kernel, layout);
+    uint32_t converted = own ? 0 : layout->converted;
+    if (own) {
+        PATH("elementwise: computes as stored");
+        kernel = own;
+    }
     int32_t last = kernel->operands - 1;
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};
     call.total = layout_count(layout, 0, layout->ndim);
-    if (call.total <= 1) {
-        if (call.total == 1) {
+    if (call.total == 0 || (call.total == 1 && !converted)) {
+        if (call.total) {
             PATH("elementwise: one element");
             run_body(kernel, 1, inputs, outputs[0], parameters);
         }
@@ -245,7 +290,14 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     call.data[last] = outputs[0];
     call.row = call.max_count = call.total;
     for (int32_t o = 0; o <= last; o++) {
-        call.passage[o] = choose_passage(layout, o, kernel->size[o]);
+        call.size[o] = kernel->size[o];
+        if (converted >> o & 1) {
+            int stored = layout->dtypes[o], computed = kernel->dtype[o];
+            call.cast[o] = o < last ? elementwise_casts[stored][computed] : elementwise_casts[computed][stored];
+            call.size[o] = call.cast[o]->size[o == last];
+            call.max_count = min_int64(call.max_count, CHUNK);
+        }
+        call.passage[o] = choose_passage(layout, o, call.size[o]);
         if (call.passage[o] == REPEATED && o == last) {
             /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
             call.passage[o] = PACKED;
@@ -263,7 +315,7 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     if (SIMD_STREAM && is_streamed(&call, context)) {
         call.passage[last] = STREAMED;
         call.max_count = min_int64(call.max_count, CHUNK);
-        call.lead = stream_lead(call.data[last]) / kernel->size[last];
+        call.lead = stream_lead(call.data[last]) / call.size[last];
     }
     for (int32_t o = 0; o <= last; o++) {
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */

@@ -3,7 +3,8 @@
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
  * an `elementwise` constant that describes it. elementwise.c turns a layout into calls of that body. Operands that are
  * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, CHUNK elements at
- * a time, and a strided result is computed in a buffer and copied out. The output may be the memory of an input with
+ * a time, and a strided result is computed in a buffer and copied out. Operands that are stored in another dtype are
+ * converted on the way, by the bodies of casts. The output may be the memory of an input with
  * the same strides: no element is read after it is written. */
 #pragma once
 
@@ -19,12 +20,20 @@ enum {
 
 typedef void elementwise_body(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters);
 
-typedef struct elementwise {
+typedef struct elementwise elementwise;
+struct elementwise {
     elementwise_body *body;
     int32_t operands; /* number of inputs, plus 1 for the output */
     int32_t size[LW_MAX_OPERANDS];
-    int is_short; /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
-} elementwise;
+    int8_t dtype[LW_MAX_OPERANDS]; /* lw_dtype; -1 if the kernel moves elements of any dtype of that size */
+    int8_t lanes;                  /* elements of a vector of the body */
+    int8_t is_short;               /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
+    /* NULL, or by dtype the kernel for operands that are all stored in it; NULL if they have to be converted */
+    const elementwise *const *own;
+};
+
+/* The kernels of casts, by the dtype that they read and the one that they write; NULL if both are the same. */
+extern const elementwise *const elementwise_casts[LW_DTYPE_COUNT][LW_DTYPE_COUNT];
 
 /* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. */
 void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, const void *const *inputs, void *output,
@@ -33,7 +42,7 @@ void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, co
 /* Runs the body for all elements of contiguous arrays. */
 INLINE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
                      const lw_scalar *parameters) {
-    int64_t tail = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - tail;
+    int64_t tail = SIMD_PARTIAL ? 0 : count & (kernel->lanes - 1), whole = count - tail;
     if (whole) {
         kernel->body(whole, inputs, output, parameters);
     }
@@ -50,7 +59,7 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
 /* Returns whether a single call of the body is enough: the layout has one dimension, contiguous in all operands, and
  * the call is too small for streaming stores and for several tasks. */
 INLINE int is_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout) {
-    if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1) {
+    if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1 || layout->converted) {
         return 0;
     }
     int64_t gaps = 0;

@@ -1,7 +1,8 @@
 /* Random numbers by the generator Philox4x32-10. Element i is computed from word `offset` + i of a stream whose key
- * is the seed. Word j depends only on the key and the 128-bit counter j / 4, which gives four words. So an element
- * depends neither on how the work is divided nor on the instruction set. Source: Salmon, Moraes, Dror and Shaw,
- * "Parallel random numbers: as easy as 1, 2, 3", 2011.
+ * is the seed; one of 8 bytes from two words, as if the stream consisted of words of 64 bits. Word j depends only on
+ * the key and the 128-bit counter j / 4, which gives four words. So an element depends neither on how the work is
+ * divided nor on the instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+ * 3", 2011.
  *
  * core/ops/<op>.h defines op_<op>_word, which converts a vector of words to numbers, and invokes RANDOM, which defines
  * the kernel lw_<op>_<dtype>. Parameters: seed, offset. */
@@ -37,33 +38,37 @@ static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_
     }
 }
 
+enum { RANDOM_PER_ELEMENT = ELEMENT_SIZE / 4 }; /* words */
+
 /* Converts RANDOM_WORDS words to floats in place. */
-typedef void random_convert(int32_t *words);
+typedef void random_convert(element_bits *words);
 
 static void random_span(const span *p, const lw_scalar *parameters, random_convert *convert) {
     uint32_t bits[4][RANDOM_COUNTERS];
-    int32_t words[RANDOM_WORDS];
+    _Alignas(8) uint32_t words[RANDOM_WORDS];
     for (int64_t done = 0; done < p->count;) {
-        uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
+        uint64_t position = ((uint64_t)parameters[1].i + (uint64_t)(p->position + done)) * RANDOM_PER_ELEMENT;
         int64_t skip = (int64_t)(position % 4);
         PATH_IF(skip > 0, "random: begins within a counter");
         random_philox((uint64_t)parameters[0].i, position / 4, bits);
         for (int i = 0; i < RANDOM_COUNTERS; i++) {
             for (int word = 0; word < 4; word++) {
-                words[4 * i + word] = (int32_t)bits[word][i];
+                words[4 * i + word] = bits[word][i];
             }
         }
-        convert(words);
-        int64_t count = min_int64(RANDOM_WORDS - skip, p->count - done);
-        copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(words + skip), sizeof(float), count,
-                     sizeof(float));
+        convert((element_bits *)(void *)words);
+        int64_t count = min_int64((RANDOM_WORDS - skip) / RANDOM_PER_ELEMENT, p->count - done);
+        copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(words + skip), ELEMENT_SIZE, count,
+                     ELEMENT_SIZE);
         done += count;
     }
 }
 
-#define RANDOM(op)                                                                                                   \
-    static void op##_convert(int32_t *words) {                                                                       \
-        for (int i = 0; i < RANDOM_WORDS; i += LANES) b_store(words + i, v_bits(op_##op##_word(b_load(words + i)))); \
-    }                                                                                                                \
-    static void op##_span(const span *p, const lw_scalar *parameters) { random_span(p, parameters, op##_convert); }  \
+#define RANDOM(op)                                                                                                  \
+    static void op##_convert(element_bits *words) {                                                                 \
+        for (int i = 0; i < RANDOM_WORDS / RANDOM_PER_ELEMENT; i += LANES) {                                        \
+            b_store(words + i, v_bits(op_##op##_word(b_load(words + i))));                                          \
+        }                                                                                                           \
+    }                                                                                                               \
+    static void op##_span(const span *p, const lw_scalar *parameters) { random_span(p, parameters, op##_convert); } \
     CREATION(op)

@@ -58,7 +58,22 @@ from lanewise.backends.threads import get_num_threads, init_threads, set_num_thr
 from lanewise.costs import offload as _offload
 from lanewise.costs.calibration import Calibration
 from lanewise.costs.tuning import calibrate, get_calibration, reset_calibration
-from lanewise.dtypes import DType, bool, float16, float32, float64, int32, int64
+from lanewise.dtypes import (
+    DType,
+    bfloat16,
+    bool,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)  # fmt: skip
 from lanewise.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -80,13 +95,13 @@ from lanewise.functions import indexing as _indexing
 from lanewise.functions.creation import empty, empty_like, from_dlpack, full_like, ones_like, zeros_like
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
-from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
+from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type, set_default_dtype
 
 __all__ = [
     "Tensor",
     # dtypes
-    "DType", "bool", "can_cast", "finfo", "float16", "float32", "float64", "iinfo", "int32", "int64", "isdtype",
-    "result_type",
+    "DType", "bfloat16", "bool", "can_cast", "finfo", "float16", "float32", "float64", "iinfo", "int8", "int16",
+    "int32", "int64", "isdtype", "result_type", "set_default_dtype", "uint8", "uint16", "uint32", "uint64",
     # creation functions that are not operations
     "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like",
     # constants

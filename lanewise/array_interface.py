@@ -21,16 +21,13 @@ from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeE
 
 __all__ = ["read"]
 
-_UINT8: Final = "u1"  # read as int32
-_TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in dtypes.ALL} | {
-    _UINT8: dtypes.int32
-}
+_TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in dtypes.ALL if dtype.format}
 _IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 stays 0, all else becomes 1
 
 
 @named("asarray")
 def read(obj: Any, copy: bool | None) -> Tensor:
-    """Returns the elements of `obj` as a new tensor; uint8 becomes int32. Checks the interface before reading data."""
+    """Returns the elements of `obj` as a new tensor. Checks the interface before reading data."""
     interface = obj.__array_interface__
     if not isinstance(interface, Mapping):
         raise _error("a dict", interface)
@@ -47,11 +44,7 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     data = b"" if 0 in shape else _bytes(obj, interface, low, high)
     if _TYPES[code] is dtypes.bool:
         data = data.translate(_IS_TRUE)  # Pillow stores true as 255
-    elements = (
-        _ext.from_object(memoryview(data), None, None)
-        if code == _UINT8
-        else _ext.from_bytes(data, _TYPES[code], (len(data) // itemsize,))
-    )
+    elements = _ext.from_bytes(data, _TYPES[code], (len(data) // itemsize,))
     if strides == row_major or 0 in shape:
         return _ext.reshape(elements, shape)
     positions = _ext.create("full", (), dtypes.int32, (-low // itemsize,))
@@ -76,7 +69,7 @@ def _type(typestr: Any) -> tuple[str, int]:
     order, code = typestr[0], typestr[1:]
     if code not in _TYPES or order not in ("<|" if code[1:] == "1" else "<"):
         raise DTypeError(
-            f"expected an array of uint8, {', '.join(dtype.name for dtype in dtypes.ALL)} in little-endian "
+            f"expected an array of {', '.join(dtype.name for dtype in _TYPES.values())} in little-endian "
             f"byte order, got typestr {typestr!r}; convert it first"
         )
     return code, int(code[1:])

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.dtypes import float64, int64
+from lanewise.dtypes import float64, int64, uint64
 from lanewise.errors import ArgumentTypeError, LanewiseError, describe
 from lanewise.functions import creation, operations
 from lanewise.functions.arguments import refuse_split_shape
@@ -78,18 +78,22 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
 
 
 def compare(operation: str, x1: Any, x2: Any, out: Tensor | None = None) -> Tensor:
-    """Compares int64 with floats by value, for the extension. float64 includes all floats, but rounds int64."""
+    """Compares integers of 64 bits by value with floats, or uint64 with signed integers, for the extension. float64
+    includes all floats, but rounds integers of 64 bits."""
     compared = getattr(_ext, operation)
     tensors = [creation.tensor_of(name, value) for name, value in (("x1", x1), ("x2", x2))]
     rounded = [_ext.astype(x, float64) for x in tensors]
-    # Rounding keeps the order, so only numbers that become equal are compared again, as int64, which includes them
-    # then: the largest ones would become 2^63, so they are rounded down.
+    # Rounding keeps the order, so only numbers that become equal are compared again, as integers, which include them
+    # then: beside floats, the largest integers would become 2^63 or 2^64, so they are rounded down.
+    ends = {int64: 2.0**63, uint64: 2.0**64} if any(x.dtype.kind == "f" for x in tensors) else {}
     rounded = [
-        _ext.where(_ext.less(wide, 2.0**63), wide, 2.0**63 - 1024) if x.dtype is int64 else wide
+        _ext.where(_ext.less(wide, end), wide, end - end / 2**53) if (end := ends.get(x.dtype)) else wide
         for x, wide in zip(tensors, rounded, strict=True)
     ]
-    whole = [_ext.astype(x, int64) for x in tensors]
-    result: Tensor = _ext.where(_ext.equal(*rounded), compared(*whole), compared(*rounded), out=out)
+    integers = uint64 if uint64 in (x.dtype for x in tensors) else int64
+    whole = [_ext.astype(x, integers) for x in tensors]
+    found = compared(*rounded)  # first, so that errors name this operation
+    result: Tensor = _ext.where(_ext.equal(*rounded), compared(*whole), found, out=out)
     return result
 
 
@@ -110,7 +114,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 def _is_call(name: str) -> bool:
     """Whether an error's `operation` is a function that Lanewise called: not a backend, a file or a variable."""
-    return name in ("getitem", "setitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)
+    return name in ("getitem", "setitem", "index", "result_type") or hasattr(_ext, name) or hasattr(Tensor, name)
 
 
 def _check_arguments(

@@ -8,18 +8,22 @@ as_dtype(), which recognizes NumPy's objects without importing NumPy.
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable
 from typing import Any, Final, final
 
 from lanewise._facts import DTYPES
 from lanewise.errors import ArgumentTypeError, DTypeError, describe, named
 
-__all__ = ["ALL", "DType", "as_dtype", "bool", "code_of", "float16", "float32", "float64", "int32", "int64"]
+__all__ = [
+    "ALL", "PYTHON_TYPES", "DType", "as_dtype", "bfloat16", "bool", "code_of", "float16", "float32", "float64", "int8",
+    "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
 
 
 @final
 class DType:
-    """The type of a tensor's elements: bool, int32, int64, float16, float32 or float64.
+    """The type of a tensor's elements: bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 or float64.
 
     A DType equals its name and NumPy's dtype of that name:
 
@@ -34,9 +38,9 @@ class DType:
 
     name: str
     itemsize: int  # bytes
-    kind: str  # b(ool), i(nteger) or f(loat), as in NumPy
+    kind: str  # b(ool), i(nteger), u(nsigned integer) or f(loat), as in NumPy
     code: int  # value of the enum lw_dtype in lanewise_facts.h
-    format: str  # format character in the buffer protocol and the struct module
+    format: str  # format character in the buffer protocol and the struct module; empty for bfloat16
 
     def __init__(self, code: int, name: str, itemsize: int, kind: str, format: str) -> None:
         for field, value in (
@@ -62,10 +66,21 @@ class DType:
             return self is other
         if isinstance(other, str):
             return self.name == other
-        return _from_numpy(other) is self if _is_numpy_dtype(other) else NotImplemented
+        if not _is_numpy_dtype(other) or not getattr(other, "isnative", True):
+            return NotImplemented
+        return _from_numpy(other) is self
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def __numpy_dtype__(self) -> Any:
+        """What numpy.dtype() returns for it. That of bfloat16 comes from the package ml_dtypes."""
+        import numpy
+
+        return numpy.dtype(_ml_dtypes().bfloat16 if self is bfloat16 else self.name)
+
+    dtype = __numpy_dtype__  # for NumPy before 2.4
 
     def __reduce__(self) -> tuple[Callable[[str], DType], tuple[str]]:
         return _unpickled, (self.name,)
@@ -73,18 +88,26 @@ class DType:
 
 # In the order of `code`
 ALL: Final = tuple(DType(code, name, size, kind, format) for code, (name, size, kind, format, _) in enumerate(DTYPES))
-bool, int32, int64, float16, float32, float64 = ALL
+bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64 = ALL
 
 _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
     "bool_": bool,  # the name of NumPy 1's scalar type
+    "byte": int8,
+    "ubyte": uint8,
+    "short": int16,
+    "ushort": uint16,
     "intc": int32,
+    "uintc": uint32,
     "longlong": int64,
+    "ulonglong": uint64,
     "half": float16,
     "single": float32,
     "double": float64,
 }
 # The dtypes of tensors made from lists of these Python types; ints that exceed int32 make int64.
-_PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
+PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
+_CODE: Final = re.compile("[<>=|]?([biuf][1248])")  # NumPy's short names, such as "<f4"
+_CODES: Final = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in ALL if dtype is not bfloat16}
 
 
 def as_dtype(value: Any) -> DType:
@@ -99,9 +122,10 @@ def as_dtype(value: Any) -> DType:
         return value
     dtype: DType | None = None
     if isinstance(value, str):
-        dtype = _NAMES.get(value)
-    elif isinstance(value, type) and value in _PYTHON_TYPES:
-        dtype = _PYTHON_TYPES[value]
+        code = None if value in _NAMES else _CODE.fullmatch(value)
+        dtype = _CODES.get(code[1]) if code else _NAMES.get(value)
+    elif isinstance(value, type) and value in PYTHON_TYPES:
+        dtype = PYTHON_TYPES[value]
     elif _is_numpy_dtype(value):
         dtype = _from_numpy(value)
     elif not isinstance(value, type):
@@ -130,13 +154,20 @@ def _unpickled(name: str) -> DType:
 def _is_numpy_dtype(value: object) -> builtins.bool:
     """Whether `value` is a numpy.dtype, or a scalar type such as numpy.float32."""
     if isinstance(value, type):
-        return value.__module__ == "numpy"
+        return value.__module__ in ("numpy", "ml_dtypes")
     return type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "isnative")
 
 
 def _from_numpy(value: Any) -> DType | None:
-    if isinstance(value, type):
-        return _NAMES.get(value.__name__)
-    if not value.isnative:
-        return None
-    return _NAMES.get(value.name)
+    return _NAMES.get(value.__name__ if isinstance(value, type) else value.name)
+
+
+def _ml_dtypes() -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError(
+            "NumPy has no bfloat16; pip install ml_dtypes, or convert the tensor with astype(lw.float32)",
+            name="ml_dtypes",
+        ) from None
+    return ml_dtypes

@@ -18,13 +18,19 @@ from lanewise.errors import ArgumentError, DTypeError
 __all__ = ["from_js", "is_buffer", "to_js"]
 
 _DTYPES: Final[dict[str, DType]] = {
-    "Float32Array": dtypes.float32,
-    "Float64Array": dtypes.float64,
+    "Int8Array": dtypes.int8,
+    "Int16Array": dtypes.int16,
     "Int32Array": dtypes.int32,
     "BigInt64Array": dtypes.int64,
+    "Uint8ClampedArray": dtypes.uint8,
+    "Uint8Array": dtypes.uint8,
+    "Uint16Array": dtypes.uint16,
+    "Uint32Array": dtypes.uint32,
+    "BigUint64Array": dtypes.uint64,
+    "Float32Array": dtypes.float32,
+    "Float64Array": dtypes.float64,
 }
-_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # from_js() converts them to int32
-_KNOWN: Final = ", ".join([*_DTYPES, *_WIDENED])
+_KNOWN: Final = ", ".join(_DTYPES)
 _ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items()} | {dtypes.bool: "Uint8Array"}
 
 
@@ -36,14 +42,12 @@ def is_buffer(obj: object) -> bool:
 def from_js(array: Any, copy: bool | None) -> Tensor:
     """Returns a 1-D tensor with the elements of a typed array. Raises DTypeError for types that are not in _KNOWN."""
     name = str(array.constructor.name)
-    dtype = dtypes.int32 if name in _WIDENED else _DTYPES.get(name)
+    dtype = _DTYPES.get(name)
     if dtype is None:
         cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
         raise DTypeError(f"expected one of {_KNOWN}, got a {name}; convert it in JavaScript: {cure}")
     if copy is False:
         raise ArgumentError("expected copy=None or True for JavaScript's memory, got False; leave copy out")
-    if name in _WIDENED:
-        array = js.Int32Array.new(array)
     tensor = _ext.create("full", (array.length,), dtype, (0,))
     if array.length:
         array.assign_to(tensor)

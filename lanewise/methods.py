@@ -103,7 +103,26 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
             "numpy: NumPy is not installed; pip install numpy, or use tolist(), tobytes() or memoryview(tensor)",
             name="numpy",
         ) from None
-    return numpy.asarray(self)
+    return numpy.asarray(self) if self.dtype.format else _array_of_words(self)
+
+
+def _array_of_words(self: Tensor) -> numpy.ndarray[Any, Any]:
+    """Returns a NumPy array of bfloat16, which the buffer protocol cannot describe: on the same memory, if on the
+    CPU."""
+    import numpy
+
+    dtype = numpy.dtype(self.dtype)  # raises ImportError without ml_dtypes
+    words = _Words()
+    words.tensor = placement.place(self, "cpu")
+    words.__array_interface__ = _described(words.tensor, "<u2")
+    return numpy.asarray(words).view(dtype)
+
+
+class _Words:
+    """A tensor that NumPy sees as one of uint16."""
+
+    tensor: Tensor
+    __array_interface__: dict[str, Any]
 
 
 async def cpu_async(self: Tensor, /) -> Tensor:
@@ -167,7 +186,7 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
             raise noted[2]
     if copy is False and backend_of(self._backend_name).is_gpu:
         raise ArgumentError("expected a tensor on the CPU with copy=False, got one on a GPU; leave out copy")
-    shared = numpy.asarray(memoryview(self))
+    shared = numpy.asarray(memoryview(self)) if self.dtype.format else _array_of_words(self)
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
@@ -176,11 +195,19 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
 
 
 def array_interface(self: Tensor) -> dict[str, Any]:
-    """The memory of the tensor, described by NumPy's array interface. A tensor on a GPU does not have it."""
+    """The memory of the tensor, described by NumPy's array interface. A tensor on a GPU does not have it, and neither
+    has one of bfloat16, which the interface cannot name: NumPy calls __array__() instead."""
+    if not self.dtype.format:
+        raise AttributeError("the array interface has no code for bfloat16; use numpy()")
+    return _described(self, f"{'|' if self.itemsize == 1 else '<'}{self.dtype.kind}{self.itemsize}")
+
+
+def _described(self: Tensor, typestr: str) -> dict[str, Any]:
+    """Returns the array interface for the memory of a tensor, whose elements are of the type `typestr`."""
     return {
         "version": 3,
         "shape": self.shape,
-        "typestr": ("|" if self.itemsize == 1 else "<") + f"{self.dtype.kind}{self.itemsize}",
+        "typestr": typestr,
         "data": (self._data_pointer(), self.readonly),
         "strides": self.strides,
     }
@@ -190,8 +217,8 @@ def array_interface(self: Tensor) -> dict[str, Any]:
 def to_js(self: Tensor, /) -> Any:
     """Returns a JavaScript typed array of the elements, in row-major order. Available in Pyodide only.
 
-    float32 becomes Float32Array, float64 Float64Array, int32 Int32Array, int64 BigInt64Array, and bool Uint8Array.
-    Raises DTypeError for float16, which Pyodide has no typed array for.
+    float32 becomes Float32Array, uint8 Uint8Array, int64 BigInt64Array and so on, and bool Uint8Array. Raises
+    DTypeError for float16 and bfloat16, which Pyodide has no typed arrays for.
     """
     if sys.platform == "emscripten":
         from lanewise import javascript

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanewise import dtypes
-from lanewise._facts import COMPUTED, GPU_COMPUTED, MAX_NDIM
+from lanewise._facts import GPU_COMPUTED, MAX_NDIM
 from lanewise.backends import registry
 from lanewise.backends.backend import GPU_BACKENDS, place_of
 from lanewise.dtypes import DType
@@ -37,12 +37,13 @@ class NamespaceInfo:
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
         """Returns the dtypes that results have by default, for each kind. There are no complex numbers."""
         self._check(device)
-        return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
+        return {"real floating": dtypes.as_dtype(float), "integral": dtypes.as_dtype(int), "indexing": dtypes.int32}
 
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """Returns the dtypes that a device computes in, by name; with `kind`, only those of that kind."""
+        """Returns the standard's dtypes that a device computes, by name; with `kind`, only those of that kind."""
         self._check(device)
-        computed = [each for each in dtypes.ALL if each.name in (COMPUTED if device in (None, "cpu") else GPU_COMPUTED)]
+        standard = [each for each in dtypes.ALL if each not in (dtypes.float16, dtypes.bfloat16)]
+        computed = [each for each in standard if device in (None, "cpu") or each.name in GPU_COMPUTED]
         return {dtype.name: dtype for dtype in computed if kind is None or isdtype(dtype, kind)}
 
     @named("__array_namespace_info__")

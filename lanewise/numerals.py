@@ -7,17 +7,16 @@ float64, Python's repr finds these digits; for narrower dtypes, digits are added
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from lanewise import dtypes
+from lanewise import _ext, dtypes
 from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
 # Floats of at least this magnitude are shown with an exponent, as in NumPy.
-_LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
+_LARGEST_POSITIONAL: Final = {2: 1e3, 4: 1e6, 8: 1e8}  # by the size of an element
 
 
 def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[Any], str]:
@@ -57,7 +56,7 @@ def _needs_exponent(finite: Sequence[float], dtype: DType) -> bool:
         return False
     smallest = _rounded_to(0.0001, dtype)
     return (
-        max(sizes) >= _LARGEST_POSITIONAL[dtype]
+        max(sizes) >= _LARGEST_POSITIONAL[dtype.itemsize]
         or min(sizes) < smallest
         or _rounded_to(max(sizes) / min(sizes), dtype) > 1000
     )
@@ -119,8 +118,5 @@ def _shortest(value: float, dtype: DType) -> tuple[int, int]:
 
 def _rounded_to(value: float, dtype: DType) -> float:
     """Rounds to the nearest float of a dtype."""
-    try:
-        rounded: float = struct.unpack(dtype.format, struct.pack(dtype.format, value))[0]
-    except OverflowError:
-        return math.inf
+    rounded: float = _ext.from_object(value, dtype, None, True).item()  # on the host, whatever the current backend
     return rounded

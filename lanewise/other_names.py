@@ -38,7 +38,6 @@ FUNCTIONS: Final[dict[str, str]] = {
 # What to use in place of functions without a single equivalent; several names can share a hint.
 _TEXTS: Final[dict[str, str]] = {
     "atleast_1d atleast_2d": "use reshape",
-    "bfloat16": "use float32 or float16",
     "cbrt": "use sign(x) * pow(abs(x), 1 / 3)",
     "choice": "draw indices with argsort(rand(n)), then use take",
     "chunk": "use split",
@@ -61,7 +60,6 @@ _TEXTS: Final[dict[str, str]] = {
     "hardtanh": "use clip(x, -1, 1)",
     "hstack": "use concat(arrays) for 1-D arrays, concat(arrays, axis=1) for others",
     "index_select": "use take(x, indices, axis=...)",
-    "int8 int16 uint16 uint32 uint64 short": "use int32, or int64 to store larger numbers",
     "inv inverse svd qr det solve pinv cholesky matrix_rank": "use numpy.linalg on x.numpy()",
     "linalg": "use matmul, norm_l2 and eigh, which are functions of lanewise, or numpy.linalg on x.numpy()",
     "logsumexp": "use log(sum(exp(x - max(x)))) + max(x)",
@@ -83,7 +81,6 @@ _TEXTS: Final[dict[str, str]] = {
     "shape": "use x.shape",
     "swapaxes": "use permute_dims or moveaxis",
     "t": "use x.T",
-    "uint8": "asarray reads arrays of uint8 as int32",
     "uniform": "use low + (high - low) * rand(shape, seed=...)",
     "unique_values unique_counts unique_inverse": "use numpy.unique on x.numpy()",
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",

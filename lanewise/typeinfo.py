@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from lanewise import dtypes
 from lanewise._ext import Tensor
+from lanewise._ext import set_default_dtype as _set_default
 from lanewise._facts import DTYPES, PROMOTIONS
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, named
 
-__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type", "set_default_dtype"]
 
 # The kinds of the array API, each with the letters of DType.kind.
 _KINDS: Final = {
@@ -78,10 +79,11 @@ def iinfo(dtype: Any, /) -> IntInfo:
     2147483647
     """
     dtype = _dtype_of(dtype)
-    if dtype.kind != "i":
+    if dtype.kind not in "iu":
         raise DTypeError(f"expected an integer dtype, got {dtype}; use finfo for floating-point dtypes")
     bits = 8 * dtype.itemsize
-    return IntInfo(dtype, bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)))
+    lowest = -(2 ** (bits - 1)) if dtype.kind == "i" else 0
+    return IntInfo(dtype, bits, lowest + 2**bits - 1, lowest)
 
 
 @named("isdtype")
@@ -119,31 +121,29 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
     Promotion is that of the array API standard; bool and another dtype give that dtype, an integer and a float that
-    float. Weak scalars (Python's, and NumPy's if given with an array or dtype) widen no dtype of their own kind. int64
-    and a weak float give float64.
+    float. Weak scalars (Python's, and NumPy's if given with an array or dtype) widen no dtype of their own kind.
+    Integers and a weak float give the default float, those of 64 bits float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)
     (lanewise.float32, lanewise.float16, lanewise.int32)
     """
     strong: DType | None = None
-    weak: DType | None = None
+    weak: type | None = None
     for value in _weaken_numpy_scalars(arrays_and_dtypes):
         if isinstance(value, builtins.bool | int | float):
-            scalar = as_dtype(next(kind for kind in (builtins.bool, int, float) if isinstance(value, kind)))
-            weak = scalar if weak is None else _promoted(weak, scalar)
+            kinds = (builtins.bool, int, float)
+            weak = max(weak or builtins.bool, next(one for one in kinds if isinstance(value, one)), key=kinds.index)
         else:
             dtype = _dtype_of(value)
             strong = dtype if strong is None else _promoted(strong, dtype)
     if strong is None and weak is None:
         raise ArgumentTypeError("expected at least one array, dtype or number, got none")
     if strong is None or weak is None:
-        return strong or weak or dtypes.float32
-    if weak.kind == "f" and strong.kind == "f":
-        return strong
-    if weak.kind == "f" and strong is dtypes.int64:
-        return dtypes.float64  # float64 represents more int64 numbers exactly than float32 does
-    return _promoted(strong, weak)
+        return strong or as_dtype(weak)
+    if weak is float and strong.kind != "f":
+        return dtypes.float64 if strong.itemsize == 8 else as_dtype(float)
+    return as_dtype(int) if weak is int and strong is dtypes.bool else strong
 
 
 @named("can_cast")
@@ -154,9 +154,33 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     >>> lw.can_cast("int32", "float32"), lw.can_cast("float32", "int32")
     (True, False)
     """
-    target = as_dtype(to)
-    return result_type(_dtype_of(from_), target) is target
+    target = as_dtype(to).code
+    return PROMOTIONS[_dtype_of(from_).code][target] == target
 
 
 def _promoted(a: DType, b: DType) -> DType:
-    return dtypes.ALL[PROMOTIONS[a.code][b.code]]
+    code = PROMOTIONS[a.code][b.code]
+    if code < 0:
+        raise DTypeError(f"expected dtypes that promote to one, got {a} and {b}; convert one of them with astype")
+    return dtypes.ALL[code]
+
+
+@named("set_default_dtype")
+def set_default_dtype(dtype: Any, /) -> None:
+    """Sets the dtype of tensors made from Python's floats (float32 or float64) or ints (int32 or int64), and of what
+    follows it: creation functions without a dtype, quotients and means of integers, sums of shorter integers. Holds for
+    the process.
+
+    >>> import lanewise as lw
+    >>> lw.set_default_dtype(lw.float64)
+    >>> lw.asarray([0.5]).dtype
+    lanewise.float64
+    >>> lw.set_default_dtype("float32")
+
+    Raises DTypeError for other dtypes.
+    """
+    chosen = as_dtype(dtype)
+    if chosen not in (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64):
+        raise DTypeError(f"expected int32, int64, float32 or float64, got {chosen}")
+    dtypes.PYTHON_TYPES[float if chosen.kind == "f" else int] = chosen
+    _set_default(chosen)

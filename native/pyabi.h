@@ -273,6 +273,7 @@ PyObject *PyLong_FromLongLong(long long);
 PyObject *PyLong_FromUnsignedLongLong(unsigned long long);
 PyObject *PyLong_FromSsize_t(Py_ssize_t);
 long long PyLong_AsLongLong(PyObject *);
+unsigned long long PyLong_AsUnsignedLongLong(PyObject *);
 long long PyLong_AsLongLongAndOverflow(PyObject *, int *);
 PyObject *PyBool_FromLong(long);
 PyObject *PyLong_FromVoidPtr(void *);

@@ -1,5 +1,5 @@
 """Reads the oracle's files (contracts/README.md describes their format) and compares results with them. Uses only the
-standard library, so that it also runs in a Pyodide without NumPy.
+standard library and the facts of the package, so that it also runs in a Pyodide without NumPy.
 
     for case in read(path).cases:
         result = ...                                    # the operation's result for case.inputs
@@ -16,14 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lanewise._facts import DTYPES as FACTS
+
 MAGIC, VERSION = b"LWORACLE", 3
 STRICT, MAGNITUDE, REST = 1, 2, 4  # flags of a case
-DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
-FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
-SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
-DIGITS = {"float16": 11, "float32": 24, "float64": 53}
+DTYPES = tuple(name for name, *_ in FACTS)
+FORMATS = {name: format for name, _, _, format, _ in FACTS}  # format characters of the module struct
+DIGITS = {name: fraction + 1 for name, _, kind, _, fraction in FACTS if kind == "f"}
+_LIMITS = {name: 2 ** (8 * size - DIGITS[name] - 1) for name, size, kind, _, _ in FACTS if kind == "f"}
+SMALLEST = {name: 3 - limit - DIGITS[name] for name, limit in _LIMITS.items()}  # exponent of the smallest denormal
 # Results and references are clamped to this magnitude before they are subtracted, so that infinity can be compared.
-OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}
+OVERFLOW = {name: 2.0**limit if limit < 1024 else math.inf for name, limit in _LIMITS.items()}
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class Array:
         return math.prod(self.shape)
 
     def values(self) -> tuple[Any, ...]:
+        if not FORMATS[self.dtype]:  # bfloat16, the upper half of a float32
+            words = struct.unpack(f"<{self.size}H", self.data)
+            return struct.unpack(f"<{self.size}f", struct.pack(f"<{self.size}I", *(word << 16 for word in words)))
         return struct.unpack(f"<{self.size}{FORMATS[self.dtype]}", self.data)
 
 
@@ -133,10 +139,11 @@ def unit(value: float, dtype: str) -> float:
 
 def rounded_once(value: float, dtype: str) -> float:
     """Rounds a float64 to a dtype, ties to even. Values too large for the dtype become infinite."""
-    try:
-        return float(struct.unpack(FORMATS[dtype], struct.pack(FORMATS[dtype], value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    if math.isnan(value) or math.isinf(value):
+        return value
+    step = unit(value, dtype)
+    rounded = round(value / step) * step
+    return math.copysign(rounded if abs(rounded) < OVERFLOW[dtype] else math.inf, value)
 
 
 class _Reader:

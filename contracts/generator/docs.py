@@ -89,7 +89,7 @@ def _item(head: str, text: str) -> str:
 def _arguments(contract: Contract) -> list[str]:
     items = []
     for each in contract.inputs:
-        dtype = "int32 or int64" if each.dtype == "int32" else each.dtype  # the extension converts int64 indices
+        dtype = "integer" if each.dtype == "int32" else each.dtype  # the extension converts indices
         kind = "sequence of arrays" if each.sequence else f"{dtype} array" if dtype else "array"
         items.append(_item(f"{each.name} : {kind}{', optional' if each.optional else ''}", _sentence(each.doc)))
     for parameter in contract.parameters:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes  # noqa: F401  registers bfloat16
 import numpy as np
 
 from .schema import FLOATS, Contract, Range

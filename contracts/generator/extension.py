@@ -162,7 +162,8 @@ def _descriptor(contract: Contract) -> str:
     variant = -1
     if contract.variants:
         variant = [each.name for each in contract.kernel_parameters].index(contract.variants.parameter)
-    results = [f"LW_{contract.result(dtype).upper()}" if dtype in contract.computed else "-1" for dtype in DTYPES]
+    accepted = contract.dtypes or contract.computed
+    results = [f"LW_{contract.result(dtype).upper()}" if dtype in accepted else "-1" for dtype in DTYPES]
     return f"""\
     [LW_OPERATION_{name}] = {{
         .name = "{name}",
@@ -176,8 +177,10 @@ def _descriptor(contract: Contract) -> str:
         .results = {{{", ".join(results)}}},
         .takes_out = {int(contract.has_out)},
         .in_place = {_in_place(contract)},
+        .moves = {int(contract.moves)},
         .compares = {int(contract.compares)},
         .takes_number = {int(contract.takes_number)},
+        .widens = {int(contract.widens)},
         .refuses_empty = {int(contract.refuses_empty)},
         .step_flops = {contract.flops},
         .step_nanoseconds = {contract.kind.nanoseconds.get(contract.complexity, 0.0)}f,

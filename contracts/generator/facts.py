@@ -29,9 +29,11 @@ class DType:
     name: str
     group: Class
     bits: int
-    format: str  # its letter in the buffer protocol and in the module struct
+    format: str = ""  # its letter in the buffer protocol and in the module struct; empty if these lack it
+    dlpack: int = 0  # DLPack's type code, if it is not that of the class
     fraction: int = 0  # of floats: how many bits of the fraction are stored
     computed: str = ""  # the dtype that its elements are computed in, if it is another one
+    signless: str = ""  # of unsigned dtypes: the dtype whose kernels serve them where these do not depend on the sign
     no_webgpu: str = ""  # why WebGPU does not compute it, so that the CPU does
 
     @property
@@ -152,11 +154,13 @@ def _source() -> str:
     )
     rows = "\n".join(
         f'    {{"{each.name}", "{each.format}", LW_CLASS_{each.group.name.upper()}, {each.bits // 8}, '
-        f"{each.group.dlpack}}},"
+        f"{each.dlpack or each.group.dlpack}, {each.fraction}, LW_{each.elements.upper()}}},"
         for each in every
     )
     sizes = "\n".join(
-        f"    [LW_CLASS_{each.group.name.upper()}][{each.bits // 8}] = LW_{each.name.upper()} + 1," for each in every
+        f"    [LW_CLASS_{each.group.name.upper()}][{each.bits // 8}] = LW_{each.name.upper()} + 1,"
+        for each in every
+        if each.format
     )
     promotions = "\n".join(f"    {{{', '.join(map(str, row))}}}," for row in _codes())
     *others, last = FACTS.dtypes
@@ -190,7 +194,7 @@ def _module() -> str:
         for each in FACTS.dtypes.values()
     )
     promotions = "\n".join(f"    ({', '.join(map(str, row))})," for row in _codes())
-    computed = tuple(each.name for each in FACTS.dtypes.values() if not each.computed)
+    on_gpu = tuple(each.name for each in FACTS.dtypes.values() if not FACTS.dtypes[each.elements].no_webgpu)
     return f"""\
 \"\"\"The largest number of dimensions, CPU features, and dtypes. Generated from contracts/facts.yaml by facts.py.\"\"\"
 
@@ -208,9 +212,8 @@ DTYPES: Final = (
 {rows}
 )
 
-# the dtypes that CPUs compute in, and those that GPUs do
-COMPUTED: Final = {computed}
-GPU_COMPUTED: Final = {tuple(name for name in computed if not FACTS.dtypes[name].no_webgpu)}
+# the dtypes that GPUs compute; CPUs compute all
+GPU_COMPUTED: Final = {on_gpu}
 
 # for two codes, that of the dtype to which they promote, -1 if there is none
 PROMOTIONS: Final = (

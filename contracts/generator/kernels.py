@@ -22,6 +22,7 @@ class Vector:
     type: str  # C type of the vector
     element: str  # C type of the elements in memory
     size: int
+    dtype: str = ""  # empty for bits
     storage: str = ""  # suffix of the load and store functions, if they convert between memory and lanes
 
     def load(self, pointer: str) -> str:
@@ -46,23 +47,29 @@ def _vectors(**types: str) -> dict[str, Vector]:
     for dtype, text in types.items():
         type_, _, storage = text.partition(" ")
         facts = FACTS.dtypes[dtype]
-        made[dtype] = Vector(type_, facts.element, facts.bits // 8, storage)
+        made[dtype] = Vector(type_, facts.element, facts.bits // 8, dtype, storage)
     return made
 
 
 # Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
 # (LONG). Casts use WIDE, whose vectors of 64-bit lanes have as many lanes as the NARROW vectors of 32-bit lanes.
 NARROW = {
-    **_vectors(bool="vm32", int32="vi32", float16="vf32 _float16", float32="vf32"),
-    "bits8": Vector("vi32", "uint8_t", 1, "_bits8"),
-    "bits16": Vector("vi32", "uint16_t", 2, "_bits16"),
+    **_vectors(bool="vm32", int32="vi32", uint32="vu32", float32="vf32"),
+    "bits8": Vector("vi32", "uint8_t", 1, storage="_uint8"),
+    "bits16": Vector("vi32", "uint16_t", 2, storage="_uint16"),
     "bits32": Vector("vi32", "int32_t", 4),
 }
 LONG = {
-    **_vectors(bool="vm64", int64="vi64", float64="vf64"),
+    **_vectors(bool="vm64", int64="vi64", uint64="vu64", float64="vf64"),
     "bits64": Vector("vi64", "int64_t", 8),
 }
-WIDE = NARROW | _vectors(int64="wi64", float64="wf64")
+# Integers of 1 and 2 bytes are computed in lanes of this size by short operations.
+BYTES = {
+    1: _vectors(bool="vm8", int8="vi8", uint8="vu8"),
+    2: _vectors(bool="vm16", int16="vi16", uint16="vu16"),
+}
+STORED = {each.name: f"{NARROW[each.computed].type} _{each.name}" for each in FACTS.dtypes.values() if each.computed}
+WIDE = NARROW | _vectors(int64="wi64", uint64="wu64", float64="wf64", **STORED)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,8 @@ class Loop:
     parameters: tuple[tuple[str, str], ...]  # C name of the vector that holds a parameter in every lane; the value in C
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
+    has_entry: bool  # whether the table has it
+    own: tuple[tuple[str, str], ...]  # dtypes that are only stored, each with the kernel that computes in it
     is_short: bool  # cheap expression: the loop is unrolled, and large results are written with streaming stores
 
     @property
@@ -93,6 +102,11 @@ class Unit:
     loops: tuple[Loop, ...]
 
     @property
+    def entries(self) -> list[Loop]:
+        """The loops that the table has."""
+        return [loop for loop in self.loops if loop.has_entry]
+
+    @property
     def suffix(self) -> str:
         return f"_{self.elements}" if self.elements else ""
 
@@ -103,16 +117,29 @@ class Unit:
 
 
 def units_of(contracts: tuple[Contract, ...]) -> list[Unit]:
-    """Returns the translation units: that without elements, then one for each computed dtype."""
-    computed = dict.fromkeys(each.elements for each in FACTS.dtypes.values())
-    rows = [(contract, kernel) for contract in contracts for kernel in contract.kernels]
-    units = []
-    for elements in ("", *computed):
-        own = [(contract, kernel) for contract, kernel in rows if _elements(contract, kernel) == elements]
-        loops = tuple(_loop(contract, kernel) for contract, kernel in own if contract.kind.name in LOOPED)
-        having = tuple(each for each in contracts if any(contract is each for contract, _ in own))
-        units.append(Unit(elements, having, loops))
-    return [unit for unit in units if unit.contracts]
+    """Returns the translation units: that without elements, then one for each dtype that some kernel computes in."""
+    loops: dict[str, list[Loop]] = {"": [], **{name: [] for name in FACTS.dtypes}}
+    having: dict[str, list[Contract]] = {name: [] for name in loops}
+    for contract in contracts:
+        for kernel in (*contract.kernels, *_narrow_kernels(contract)):
+            elements = _elements(contract, kernel)
+            having[elements] += [contract] if contract not in having[elements][-1:] else []
+            loops[elements] += [_loop(contract, kernel)] if contract.kind.name in LOOPED else []
+    return [Unit(name, tuple(having[name]), tuple(loops[name])) for name in loops if having[name]]
+
+
+def _own(contract: Contract, dtype: str) -> str:
+    """Returns the name of the kernel of a short operation that computes in a dtype that others only store."""
+    signless = FACTS.dtypes[dtype].signless if contract.signless else ""
+    return f"{contract.operation}_{signless or dtype}"
+
+
+def _narrow_kernels(contract: Contract) -> list[Kernel]:
+    """Returns the kernels of a short operation that are not in the table: a kernel there calls them."""
+    stored = [dtype for dtype in contract.dtypes if FACTS.dtypes[dtype].computed] if contract.narrow else []
+    name = contract.operation
+    return [Kernel(f"{name}_{each}", name, name, each, contract.result(each))
+            for each in stored if _own(contract, each) == f"{name}_{each}"]  # fmt: skip
 
 
 def _elements(contract: Contract, kernel: Kernel) -> str:
@@ -121,15 +148,16 @@ def _elements(contract: Contract, kernel: Kernel) -> str:
         return ""
     if kernel.dtype in BITS:  # whose elements are selected and copied as integers
         return "int64" if BITS[kernel.dtype] == 64 else "int32"
-    return FACTS.dtypes[kernel.dtype].elements
+    facts = FACTS.dtypes[kernel.dtype]
+    return kernel.dtype if facts.group.name != "floating" else facts.elements
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
     """Returns the text of each file by name."""
     units = units_of(contracts)
     texts = {f"kernels{unit.suffix}.c": _c_unit(unit) for unit in units}
-    texts["kernels.c"] += _c_table(contracts)
-    texts |= {f"cuda_kernels{unit.suffix}.cu": _cuda_unit(unit) for unit in units}
+    texts["kernels.c"] += _c_casts(contracts) + _c_table(contracts)
+    texts |= {f"cuda_kernels{unit.suffix}.cu": _cuda_unit(unit) for unit in units if unit.entries}
     texts["cuda_kernels.cu"] += _cuda_table(contracts)
     return texts
 
@@ -146,6 +174,19 @@ def _c_unit(unit: Unit) -> str:
 {includes}
 
 {loops}"""
+
+
+def _c_casts(contracts: tuple[Contract, ...]) -> str:
+    """Returns the table of casts, which other kernels use to convert their operands."""
+    casts = [kernel for contract in contracts if contract.kind.name == "cast" for kernel in contract.kernels]
+    rows = "\n".join(
+        f"    [LW_{each.dtype.upper()}][LW_{each.result.upper()}] = &kernel_{each.name}," for each in casts
+    )
+    return f"""
+const elementwise *const elementwise_casts[LW_DTYPE_COUNT][LW_DTYPE_COUNT] = {{
+{rows}
+}};
+"""
 
 
 def _declarations(contracts: tuple[Contract, ...]) -> str:
@@ -189,18 +230,30 @@ def _entry(contract: Contract, kernel: Kernel) -> str:
 def _loop(contract: Contract, kernel: Kernel) -> Loop:
     is_cast = contract.kind.name == "cast"
     dtypes = [each.dtype or kernel.dtype for each in contract.inputs]
-    is_long = _elements(contract, kernel) in ("int64", "float64")
-    vectors = WIDE if is_cast else LONG if is_long else NARROW
+    facts = FACTS.dtypes.get(kernel.dtype)
+    elements = _elements(contract, kernel)
+    is_narrow = bool(facts and facts.computed and not is_cast)
+    vectors, lanes = NARROW, "VF32_LANES"
+    if is_cast or (is_narrow and elements != kernel.dtype):
+        vectors = WIDE
+    elif facts and is_narrow:
+        vectors, lanes = BYTES[facts.bits // 8], f"V{facts.bits}_LANES"
+    elif elements in ("int64", "uint64", "float64"):
+        vectors, lanes = LONG, "VF64_LANES"
     computed = vectors[kernel.dtype]
+    source = facts.elements if facts and is_cast else ""
     parameters = () if is_cast else contract.expression_parameters
+    stored = [each for each in contract.dtypes if FACTS.dtypes[each].computed == kernel.dtype]
     return Loop(
         kernel=kernel,
-        expression=f"op_{kernel.stem}_{kernel.dtype}_{kernel.result}" if is_cast else f"op_{kernel.stem}",
+        expression=f"op_{kernel.stem}_{source}_{kernel.result}" if is_cast else f"op_{kernel.stem}",
         inputs=tuple((each.name, vectors[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
         output=vectors[kernel.result],
         parameters=tuple((f"{each.name}_lanes", _value(computed, i, each)) for i, each in parameters),
         computed=computed,
-        lanes="VF64_LANES" if is_long else "VF32_LANES",
+        lanes=lanes,
+        has_entry=not is_narrow,
+        own=tuple((each, _own(contract, each)) for each in stored) if contract.narrow else (),
         is_short=contract.is_short,
     )
 
@@ -227,8 +280,18 @@ def _c_loop(loop: Loop) -> str:
         f"        {vector.type} {each} = {vector.load_partial(f'in_{each} + i', 'tail')};\n"
         for each, vector in loop.inputs
     )
-    sizes = ", ".join(str(vector.size) for vector in (*(vector for _, vector in loop.inputs), out))
+    operands = [*(vector for _, vector in loop.inputs), out]
+    sizes = ", ".join(str(vector.size) for vector in operands)
+    dtypes = ", ".join(f"LW_{vector.dtype.upper()}" if vector.dtype else "-1" for vector in operands)
     unroll = "#pragma GCC unroll BODY_UNROLL\n" if loop.is_short else ""
+    lanes = loop.lanes if loop.lanes != "VF64_LANES" else "VF32_LANES"  # so that casts find whole vectors of both
+    entry = _c_entry(name) if loop.has_entry else ""
+    own, table = "", "NULL"
+    if loop.own:
+        names = dict.fromkeys(f"extern const elementwise kernel_{each};\n" for _, each in loop.own)
+        rows = "".join(f"    [LW_{dtype.upper()}] = &kernel_{each},\n" for dtype, each in loop.own)
+        table = f"own_{name}"
+        own = "".join(names) + f"static const elementwise *const {table}[LW_DTYPE_COUNT] = {{\n{rows}}};\n"
     return f"""\
 static void body_{name}(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters) {{
 {pointers}    {out.element} *out = output;
@@ -244,8 +307,14 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
     }}
 #endif
 }}
-static const elementwise kernel_{name} = {{
-    body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {int(loop.is_short)}}};
+{own}const elementwise kernel_{name} = {{
+    body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {{{dtypes}}}, {lanes}, {int(loop.is_short)}, {table}}};
+{entry}"""
+
+
+def _c_entry(name: str) -> str:
+    """Returns the C definition of a kernel of the table."""
+    return f"""\
 lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                     const lw_scalar *parameters) {{
     return elementwise_run(&kernel_{name}, context, layout, inputs, outputs, parameters);
@@ -257,7 +326,7 @@ def _cuda_unit(unit: Unit) -> str:
     """Returns cuda_kernels_<dtype>.cu, or the beginning of cuda_kernels.cu: functors for elementwise.cuh."""
     looped = [contract for contract in unit.contracts if contract.kind.name in LOOPED]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in looped)
-    loops = "\n".join(_cuda_loop(loop) for loop in unit.loops)
+    loops = "\n".join(_cuda_loop(loop) for loop in unit.entries)
     return f"""\
 // The CUDA library's elementwise kernels for {unit.elements or "elements of any dtype"}. Generated from contracts/ by
 // kernels.py.

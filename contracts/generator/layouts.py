@@ -15,6 +15,7 @@ from typing import Any
 from .schema import Contract
 
 MAX_NDIM, MAX_OPERANDS = 8, 5
+UNCONVERTED = [0, 0]  # the words after the strides of an lw_layout: no operand is converted
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,14 @@ def _required(operand: Operand | None) -> Operand:
 
 def _pack(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int) -> bytes:
     """Packs an lw_layout into bytes. `strides` has one list per operand; `inner` is the field of that name."""
-    words = [*_zero_padded(shape, MAX_NDIM)]
+    words = [*zero_padded(shape, MAX_NDIM)]
     for operand in range(MAX_OPERANDS):
-        words += _zero_padded(strides[operand] if operand < len(strides) else (), MAX_NDIM)
-    return struct.pack(f"<ii{len(words)}q", len(shape), inner, *words)
+        words += zero_padded(strides[operand] if operand < len(strides) else (), MAX_NDIM)
+    return struct.pack(f"<ii{len(words)}q", len(shape), inner, *words) + bytes(8 * len(UNCONVERTED))
 
 
-def _zero_padded(values: Sequence[int], count: int) -> list[int]:
+def zero_padded(values: Sequence[int], count: int) -> list[int]:
+    """Returns `count` numbers: the given ones, then zeros."""
     return [*values, *[0] * (count - len(values))]
 
 
@@ -180,25 +182,26 @@ def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) ->
         shape, strides = [*shape[:-1], 1, shape[-1]], [*strides[:-1], 0, strides[-1]]
     batch = shape[:-2]
     operands = [left, right, *([bias] if len(inputs) > 2 else []), Operand(tuple(shape), tuple(strides))]
-    rows, columns, words = [], [], _zero_padded(batch, MAX_NDIM)
+    rows, columns, words = [], [], zero_padded(batch, MAX_NDIM)
     for operand in operands:
         matrix = operand is not None and operand.ndim >= 2
         outer = Operand(operand.shape[:-2], operand.strides[:-2]) if operand and matrix else None
-        words += _zero_padded(_broadcast(outer, batch), MAX_NDIM)
+        words += zero_padded(_broadcast(outer, batch), MAX_NDIM)
         rows.append(operand.strides[-2] if operand and matrix else 0)
         columns.append(operand.strides[-1] if operand else 0)
-    words += [0] * MAX_NDIM * (MAX_OPERANDS - len(operands))
-    words += [shape[-2], shape[-1], left.shape[-1], *_zero_padded(rows, MAX_OPERANDS)]
-    words += _zero_padded(columns, MAX_OPERANDS)
+    words += [0] * MAX_NDIM * (MAX_OPERANDS - len(operands)) + UNCONVERTED
+    words += [shape[-2], shape[-1], left.shape[-1], *zero_padded(rows, MAX_OPERANDS)]
+    words += zero_padded(columns, MAX_OPERANDS)
     return struct.pack(f"<ii{len(words)}q", len(batch), 0, *words)
 
 
 def _eigen(x: Operand, values: Operand) -> bytes:
     """Returns the lw_matrix_layout of a call that computes eigenvalues only."""
-    words = [*_zero_padded(x.shape[:-2], MAX_NDIM), *_zero_padded(x.strides[:-2], MAX_NDIM)]
-    words += [*_zero_padded(values.strides[:-1], MAX_NDIM), *[0] * MAX_NDIM * (MAX_OPERANDS - 2)]
-    words += [x.shape[-1], x.shape[-1], 0, *_zero_padded([x.strides[-2], 0], MAX_OPERANDS)]
-    words += _zero_padded([x.strides[-1], values.strides[-1]], MAX_OPERANDS)
+    words = [*zero_padded(x.shape[:-2], MAX_NDIM), *zero_padded(x.strides[:-2], MAX_NDIM)]
+    words += [*zero_padded(values.strides[:-1], MAX_NDIM), *[0] * MAX_NDIM * (MAX_OPERANDS - 2)]
+    words += UNCONVERTED
+    words += [x.shape[-1], x.shape[-1], 0, *zero_padded([x.strides[-2], 0], MAX_OPERANDS)]
+    words += zero_padded([x.strides[-1], values.strides[-1]], MAX_OPERANDS)
     return struct.pack(f"<ii{len(words)}q", x.ndim - 2, 0, *words)
 
 
@@ -222,9 +225,10 @@ def _attention(inputs: Sequence[Operand | None], out: Operand, parameters: dict[
     first = -queries if window is None else offset - window + 1
     last = offset if parameters["is_causal"] else keys if window is None else offset + window - 1
     scale = 1 / math.sqrt(depth) if parameters["scale"] is None else parameters["scale"]
-    words = [len(batch), *_zero_padded(batch, MAX_NDIM)]
+    words = [len(batch), *zero_padded(batch, MAX_NDIM)]
     for strides in outer:
-        words += _zero_padded(strides, MAX_NDIM)
+        words += zero_padded(strides, MAX_NDIM)
+    words += UNCONVERTED
     words += [queries, keys, depth, out.shape[-1], first, last]
     rows = [_broadcast(each, [*out.shape[:-2], queries, keys])[-2:] if i == 3 else each.strides[-2:] if each else [0, 0]
             for i, each in enumerate(operands)]  # fmt: skip
@@ -246,7 +250,7 @@ def _window(inputs: Sequence[Operand | None], out: Operand, parameters: dict[str
     words = [x.shape[0], x.shape[1], out.shape[1], parameters.get("groups", 1)]
     words += [*x.shape[2:], *kernel, *out.shape[2:], *stride, *pair("padding", 0), *pair("dilation")]
     for operand in [*inputs, out, *[None] * (MAX_OPERANDS - len(inputs) - 1)]:
-        words += _zero_padded(operand.strides if operand else (), 4)
+        words += zero_padded(operand.strides if operand else (), 4)
     return struct.pack(f"<{len(words)}q", *words)
 
 

@@ -32,7 +32,9 @@ from .schema import (
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 OPTIONAL = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
+    "narrow": ("elementwise",),
     "compares": ("elementwise",),
+    "widens": ("reduction", "rows"),
     "refuses_empty": ("reduction", "index_reduction"),
     "takes_number": ("rows",),
     "pivot": ("reduction", "rows"),
@@ -96,7 +98,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     variants = _variants(fields, operation, parameters)
     if variants and kind.name != "elementwise":
         raise fields.error(f"expected variants only in contracts of kind elementwise, got kind {kind.name}")
-    computed = tuple(dtypes) or DTYPES
+    computed = tuple(dtype for dtype in dtypes if not FACTS.dtypes[dtype].computed) or DTYPES
     _check_arguments(fields, [each.name for each in inputs] + [each.name for each in parameters])
     webgpu = fields.section("webgpu")
     contract = fields.record(
@@ -136,7 +138,8 @@ def _only(names: Collection[str]) -> Any:
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
-    """Returns whether the operation only moves data (then of any dtype), and {computed dtype: result dtype}."""
+    """Returns whether the operation only moves data (then of any dtype), and {accepted dtype: result dtype}. An
+    operation that computes in a dtype also accepts those that are only stored and are computed in it."""
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:
@@ -144,17 +147,18 @@ def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
         return False, {}
     if raw == {"any": "same"}:
         return True, {}
-    found: dict[str, str] = {}
+    found: dict[str, str] = {}  # computed dtype -> "same" or the dtype of the result
     for name, result in raw.items():
         if name not in (*CLASSES, *DTYPES) or result not in ("same", *DTYPES):
             raise fields.error(
                 f"dtypes: expected {', '.join(CLASSES)} or a dtype, and 'same' or a dtype for its result, or 'any: "
                 f"same' alone, got {name}: {result}"
             )
-        found |= {each: each if result == "same" else str(result) for each in CLASSES.get(name, (name,))}
+        found |= dict.fromkeys(CLASSES.get(name, (name,)), str(result))
     if not found:
         raise fields.error("expected at least one dtype, got none; write dtypes: {floating: same}")
-    return False, {dtype: found[dtype] for dtype in DTYPES if dtype in found}
+    accepted = {each.name: found[each.elements] for each in FACTS.dtypes.values() if each.elements in found}
+    return False, {dtype: dtype if result == "same" else result for dtype, result in accepted.items()}
 
 
 def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...]) -> Variants | None:
@@ -262,15 +266,25 @@ def _special(
         if backend not in BACKENDS:
             raise fields.error(f"unless: expected one of {', '.join(BACKENDS)}, got {backend!r}")
     shared = [values[each.name] for each in inputs if each.dtype is None and each.name in values]
+    whole = [leaf for leaf in _leaves([*shared, out]) if isinstance(leaf, int)]
     if not listed and not inputs and settings.get("dtype") in computed:
         listed = (settings["dtype"],)
-    dtypes = listed or _dtypes_of(shared, computed)
+    dtypes = listed or tuple(each for each in _dtypes_of(shared, computed) if _holds(each, whole))
     if not dtypes or not set(dtypes) <= set(computed):
         found = ", ".join(dtypes) or "others"
         raise fields.error(
             f"expected values of {', '.join(computed)}, got {found}; write 1.0 for floats, 1 for integers"
         )
     return Special(values, settings, out, raises, dtypes, unless)
+
+
+def _holds(dtype: str, whole: Collection[int]) -> bool:
+    """Whether an integer dtype holds these ints; True for other dtypes."""
+    if dtype not in INTEGERS:
+        return True
+    facts = FACTS.dtypes[dtype]
+    lowest = -(2 ** (facts.bits - 1)) if facts.group.name == "signed" else 0
+    return all(lowest <= each < lowest + 2**facts.bits for each in whole)
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:

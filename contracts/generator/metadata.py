@@ -10,7 +10,7 @@ import dataclasses
 import json
 from typing import Any
 
-from .schema import DTYPES, Contract
+from .schema import Contract
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
@@ -58,5 +58,6 @@ def _kernels(contract: Contract) -> list[dict[str, str]]:
     names = contract.kernel_names
     if not names or contract.kind.name == "cast":
         return []
-    rows = [{dtype: contract.kernel(dtype, variant) for dtype in DTYPES} for variant in range(len(contract.stems))]
+    computed = contract.computed
+    rows = [{dtype: contract.kernel(dtype, variant) for dtype in computed} for variant in range(len(contract.stems))]
     return [{dtype: name for dtype, name in row.items() if name in names} for row in rows]

@@ -21,6 +21,7 @@ import numpy as np
 from . import layouts, paths, table
 from .cases import Case, cases
 from .draw import Array
+from .facts import FACTS
 from .fields import ContractError
 from .references import NAMES
 from .schema import BACKENDS, DTYPES, FLOATS, Accuracy, Bound, Contract, Input, Parameter
@@ -123,7 +124,22 @@ def _place(
     called = layouts.call(contract, dict(case.parameters), inputs, out)
     scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
     strides = [stride for each in (*inputs, out) if each is not None for stride in each.strides]
-    return called.layout, scalars, struct.pack(f"<{len(strides)}q", *strides)
+    layout = called.layout
+    if contract.kind.name == "elementwise":
+        layout = layout[: -8 * len(layouts.UNCONVERTED)] + _conversions(contract, case)
+    return layout, scalars, struct.pack(f"<{len(strides)}q", *strides)
+
+
+def _conversions(contract: Contract, case: Case) -> bytes:
+    """Returns the end of an lw_layout: which operands the kernel converts, and their dtypes."""
+    computed = FACTS.dtypes[case.dtype].elements
+    results = [contract.result(each) for each in (case.dtype, computed)]
+    dtypes = [case.dtype if each.dtype is None else computed for each in contract.inputs] + results[:1]
+    own = [computed] * len(contract.inputs) + results[1:]
+    converts = not contract.moves and case.dtype != computed
+    mask = sum(1 << i for i, pair in enumerate(zip(dtypes, own, strict=True)) if converts and pair[0] != pair[1])
+    codes = [DTYPES.index(dtype) for dtype in dtypes] if converts else []
+    return struct.pack(f"<I{layouts.MAX_OPERANDS}b7x", mask, *layouts.zero_padded(codes, layouts.MAX_OPERANDS))
 
 
 def expected(contract: Contract, case: Case) -> Array:
@@ -174,9 +190,9 @@ def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], paramet
 
 
 def _wide(value: Any, floating: type[np.floating[Any]]) -> Any:
-    if value is None or value.dtype == bool:
+    if value is None or value.dtype in (bool, np.uint64):
         return value
-    return value.astype(floating if value.dtype.kind == "f" else np.int64)
+    return value.astype(floating if value.dtype.name in FLOATS else np.int64)
 
 
 def _setting(contract: Contract, dtype: str, parameter: Parameter, value: Any) -> Any:
@@ -236,7 +252,7 @@ def _present(each: Input, dtype: str, value: Any) -> Any:
     if value is not None or each.default is None:
         return value
     own = np.dtype(each.dtype or dtype)
-    lowest, highest = (-np.inf, np.inf) if own.kind == "f" else (np.iinfo(own).min, np.iinfo(own).max)
+    lowest, highest = (-np.inf, np.inf) if own.name in FLOATS else (np.iinfo(own).min, np.iinfo(own).max)
     return np.array(lowest if each.default == "lowest" else highest, own)
 
 

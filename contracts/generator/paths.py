@@ -17,6 +17,7 @@ from .schema import Contract
 
 Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
+CONVERTED = ("add", "less", "hypot", "sigmoid")  # with operands that the kernel converts, or computes as they are
 LANES = largest("VF32_LANES")
 SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
 
@@ -27,10 +28,16 @@ def cases(contract: Contract) -> Iterator[Case]:
     if rows is None:
         return
     for dtype in contract.computed:
+        if contract.is_served(dtype) or (contract.kind.name == "cast" and dtype not in ("int8", "float32", "int64")):
+            continue
         defaults, *others = settings_of(contract, dtype)
         for chosen in (defaults, *others) if contract.kind.name == "cast" else (defaults,):
             for shapes, parameters in rows(contract, dtype):
                 yield drawn(contract, dtype, shapes, {**chosen, **parameters})
+    for dtype in ("int8", "uint16", "float16", "bfloat16") if contract.operation in CONVERTED else ():
+        if dtype in contract.dtypes:
+            for shapes, _ in _conversions(contract):
+                yield drawn(contract, dtype, shapes, next(settings_of(contract, dtype)))
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
@@ -56,6 +63,17 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
             yield _for_all(contract, other, whole), {}
         yield _for_all(contract, (3, *whole), (3, 1, row)), {}
         yield _for_all(contract, (whole[0], 1), (row,)), {}
+
+
+def _conversions(contract: Contract) -> Iterator[Row]:
+    """Yields operands that are in place, repeated, filled, and copied."""
+    chunk, long = largest("CHUNK"), largest("LONG_ROW") + 9
+    yield _for_all(contract, (1,)), {}
+    yield _for_all(contract, (2 * chunk + LANES + 1,)), {}
+    for row in (23, long):
+        whole = (2 * chunk // row + 3, row)
+        for other in ((row,), (whole[0], 1), ()):
+            yield _for_all(contract, whole, other), {}
 
 
 def _cast(contract: Contract, dtype: str) -> Iterator[Row]:
@@ -121,7 +139,7 @@ def _search(contract: Contract, dtype: str) -> Iterator[Row]:
 
 
 def _gather(contract: Contract, dtype: str) -> Iterator[Row]:
-    if dtype not in ("bool", "float32"):
+    if dtype not in ("bool", "int32"):
         return
     if contract.operation == "take":
         yield {"x": (9, 5), "indices": (SPANS // 5,)}, {"axis": 0}

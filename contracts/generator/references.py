@@ -1,7 +1,8 @@
 """Functions for the contracts' reference expressions: simple code that is exact or computes in float64.
 
 The expressions see `np`, the functions of this file, and the operation's inputs and parameters by name. Floats are
-float64 and integers int64, so that sums and products wrap around only when the result is converted to int32.
+float64 and integers int64, but uint64 stays so: sums and products of 32 bits wrap around only when the result is
+converted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from statistics import NormalDist
 from types import FunctionType
 from typing import Any
 
+import ml_dtypes  # noqa: F401  registers bfloat16
 import numpy as np
+
+from .facts import FACTS
+from .schema import FLOATS, INTEGERS
 
 Array = np.ndarray[Any, Any]
 
@@ -98,14 +103,21 @@ def cast(x: Array, dtype: str) -> Array:
     x = np.asarray(x)
     if dtype == "bool":
         return np.asarray(x != 0)
-    if x.dtype.kind == "f" and dtype in ("int32", "int64"):
+    if x.dtype.name in FLOATS and dtype in INTEGERS:
         info = np.iinfo(dtype)
-        whole = np.trunc(np.asarray(x, dtype=np.float64))
-        inside = (whole >= float(info.min)) & (whole < float(info.max) + (1 if dtype == "int32" else 0))
-        result = np.where(inside, whole, 0).astype(np.int64)
-        result = np.where(whole >= float(info.max) + (1 if dtype == "int32" else 0), info.max, result)
-        return np.asarray(np.where(whole < float(info.min), info.min, result), dtype=dtype)
+        whole = np.trunc(np.nan_to_num(x.astype(np.longdouble), nan=0, posinf=np.inf, neginf=-np.inf))
+        return np.clip(whole, np.longdouble(info.min), np.longdouble(info.max)).astype(dtype)
+    if dtype in FLOATS and FACTS.dtypes[dtype].bits == 16:
+        return _rounded_to_half(x.astype(np.longdouble), FACTS.dtypes[dtype].fraction).astype(dtype)
     return x.astype(dtype)
+
+
+def _rounded_to_half(x: Array, fraction: int) -> Array:
+    """Rounds to a float of 16 bits with so many bits of fraction, to nearest even."""
+    bias = 2 ** (14 - fraction) - 1
+    unit = np.maximum(np.frexp(x)[1] - 1, 1 - bias) - fraction
+    rounded = np.ldexp(np.rint(np.ldexp(x, -unit)), unit)
+    return np.where(np.abs(rounded) >= 2.0 ** (bias + 1), np.copysign(np.inf, x), rounded)
 
 
 def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
@@ -338,20 +350,37 @@ def arange(start: float, stop: float | None, step: float) -> Array:
     return np.asarray(np.arange(count) * step + first)
 
 
-def uniform(shape: Any, seed: int, offset: int) -> Array:
+def uniform(shape: Any, seed: int, offset: int, dtype: str) -> Array:
     """Returns the numbers of the operation rand, exactly."""
-    return np.array([(word >> 8) * 2.0**-24 for word in _philox(shape, seed, offset)]).reshape(shape)
+    unused, bits = (11, 53) if dtype == "float64" else (8, 24)
+    words = _philox(shape, seed, offset, dtype)
+    return np.array([(word >> unused) * 2.0**-bits for word in words]).reshape(shape)
 
 
-def normal(shape: Any, seed: int, offset: int) -> Array:
-    """Returns the numbers of the operation randn, from Python's inverse of the normal distribution function."""
-    inverse = NormalDist().inv_cdf
-    return np.array([inverse((word + 0.5) * 2.0**-32) for word in _philox(shape, seed, offset)]).reshape(shape)
+def normal(shape: Any, seed: int, offset: int, dtype: str) -> Array:
+    """Returns the numbers of the operation randn, from Python's inverse of the normal distribution function, for the
+    smaller of p and 1 - p; in the middle, a step of Newton's method gives back the digits that p lacks."""
+    inverse, bits = NormalDist().inv_cdf, 64 if dtype == "float64" else 32
+
+    def quantile(word: int) -> float:
+        other = 2**bits - 1 - word
+        return math.copysign(inverse((min(word, other) + 0.5) * 2.0**-bits), word - other)
+
+    words = _philox(shape, seed, offset, dtype)
+    z = np.array([quantile(word) for word in words], dtype=np.longdouble)
+    y = np.array([2 * word + 1 - 2**bits for word in words], dtype=np.longdouble) / 2.0**bits
+    with np.errstate(all="ignore"):
+        newton = z - (erf(z / np.sqrt(np.longdouble(2))) - y) * np.sqrt(PI / 2) * np.exp(z * z / 2)
+    return np.where(np.abs(y) < 0.85, newton, z).astype(np.float64).reshape(shape)
 
 
-def _philox(shape: Any, seed: int, offset: int) -> list[int]:
-    """Returns the 32-bit words of Philox4x32-10 (Salmon et al., 2011) from position `offset` of the stream."""
+def _philox(shape: Any, seed: int, offset: int, dtype: str) -> list[int]:
+    """Returns the words of Philox4x32-10 (Salmon et al., 2011) from position `offset` of the stream, of 32 bits; for
+    float64, of 64 bits."""
     count = math.prod([shape] if isinstance(shape, int) else shape)
+    if dtype == "float64":
+        halves = _philox(2 * count, seed, 2 * offset, "float32")
+        return [low | high << 32 for low, high in zip(halves[::2], halves[1::2], strict=True)]
     blocks = {number: _philox_block(number, seed) for number in range(offset // 4, (offset + count + 3) // 4)}
     return [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]
 

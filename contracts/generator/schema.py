@@ -255,8 +255,9 @@ class Contract:
     inputs: tuple[Input, ...]
     parameters: tuple[Parameter, ...]
     variants: Variants | None
-    dtypes: Mapping[str, str]  # computed dtype -> result dtype; empty for data movement and casts
+    dtypes: Mapping[str, str]  # accepted dtype -> result dtype; empty for data movement and casts
     moves: bool  # `dtypes: {any: same}`: every dtype, with kernels by item size
+    signless: bool = False  # the bits of integers' results do not depend on the sign: unsigned ones have no own kernels
     complexity: str
     flops: int = 0  # arithmetic operations of a step; 0 if they are not counted
     reproducible: bool
@@ -274,7 +275,10 @@ class Contract:
     has_out: bool  # the Python function accepts `out=`
     device: bool = False  # accepts `device=`, as the array API's creation functions do
     is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
+    narrow: bool = False  # for elementwise: a CPU also computes in the dtypes that other operations only store
     compares: bool = False  # for elementwise: compares two inputs by value, whatever their dtypes
+    # For sums: the result of integers is at least as wide as the default integer, and `dtype` chooses another.
+    widens: bool = False
     refuses_empty: bool = False  # an empty axis is an error, because the reduction has no identity
     takes_number: bool = False  # for rows: accepts an input without dimensions, as a row of one element
     # For reductions and rows: the reduction whose result is subtracted from integers first.
@@ -300,11 +304,16 @@ class Contract:
     def computed(self) -> tuple[str, ...]:
         """The computed dtypes, in the order of DTYPES."""
         every = self.moves or self.kind.name == "cast"
-        return DTYPES if every else tuple(dtype for dtype in DTYPES if dtype in self.dtypes)
+        return DTYPES if every else tuple(dtype for dtype in self.dtypes if not FACTS.dtypes[dtype].computed)
 
     def result(self, dtype: str) -> str:
-        """Returns the result dtype of a computed dtype; for data movement and casts, returns `dtype` itself."""
+        """Returns the result dtype of an accepted dtype; for data movement and casts, returns `dtype` itself."""
         return self.dtypes.get(dtype, dtype)
+
+    def is_served(self, dtype: str) -> bool:
+        """Whether the kernel for a dtype is that of an earlier one, as it depends on the bits of elements only."""
+        earlier = self.computed[: self.computed.index(dtype)]
+        return self.kind.has_kernels and self.kind.name != "cast" and self.kernel(dtype) in map(self.kernel, earlier)
 
     @property
     def is_unary(self) -> bool:
@@ -347,11 +356,9 @@ class Contract:
             return tuple(Kernel(f"{name}_{source}_{target}", name, name, source, target) for source, target in pairs)
         if self.moves:
             return tuple(Kernel(f"{name}_{bits}", name, name, bits, bits) for bits in BITS)
-        return tuple(
-            Kernel(f"{stem}_{dtype}", name, stem, dtype, self.dtypes[dtype])
-            for stem in self.stems
-            for dtype in self.computed
-        )
+        own = [dtype for dtype in self.computed if not (self.signless and FACTS.dtypes[dtype].signless)]
+        return tuple(Kernel(f"{stem}_{dtype}", name, stem, dtype, self.dtypes[dtype])
+                     for stem in self.stems for dtype in own)  # fmt: skip
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -361,8 +368,13 @@ class Contract:
         return tuple(kernel.name for kernel in self.kernels)
 
     def kernel(self, dtype: str, variant: int = 0) -> str:
-        """Returns the name of the kernel that computes in `dtype`."""
-        return f"{self.lender or self.stems[variant]}_{f'bits{FACTS.dtypes[dtype].bits}' if self.moves else dtype}"
+        """Returns the name of the kernel for an accepted dtype."""
+        facts = FACTS.dtypes[dtype]
+        if self.moves:
+            of = f"bits{facts.bits}"
+        else:
+            of = facts.signless if self.signless and facts.signless and not facts.computed else facts.elements
+        return f"{self.lender or self.stems[variant]}_{of}"
 
     def expression(self, dtype: str) -> str:
         return self.reference.get(dtype, self.reference.get("", ""))
@@ -379,11 +391,15 @@ class Contract:
 
 DEFAULT_RANGES: Mapping[str, Range] = {
     "bool": Range(0, 1),
+    "int8": Range(-(2**7), 2**7 - 1),
+    "int16": Range(-(2**15), 2**15 - 1),
     "int32": Range(-(2**31), 2**31 - 1),
     "int64": Range(-(2**53), 2**53),
-    "float16": Range(-100.0, 100.0),
-    "float32": Range(-100.0, 100.0),
-    "float64": Range(-100.0, 100.0),
+    "uint8": Range(0, 2**8 - 1),
+    "uint16": Range(0, 2**16 - 1),
+    "uint32": Range(0, 2**32 - 1),
+    "uint64": Range(0, 2**53),
+    **dict.fromkeys(FLOATS, Range(-100.0, 100.0)),
 }
 
 

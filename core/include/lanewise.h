@@ -53,12 +53,15 @@ struct lw_context {
 /* Where the elements of each operand are in memory. Inputs are numbered before outputs. Strides are in bytes, may be
  * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where the
  * strides of all operands allow it, but never a reduced dimension with one that is kept. So an elementwise layout of
- * contiguous operands has one dimension. Row-major: the last dimension is the innermost. */
+ * contiguous operands has one dimension. Row-major: the last dimension is the innermost. An elementwise kernel, or one
+ * of casts, on host memory converts operands that are stored in another dtype than it computes in. */
 typedef struct lw_layout {
     int32_t ndim;
     int32_t inner; /* number of trailing dimensions that are reduced; 1 for row kernels, 0 for elementwise kernels */
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    uint32_t converted;             /* bit i is set if operand i is stored in dtypes[i], and has to be converted */
+    int8_t dtypes[LW_MAX_OPERANDS]; /* lw_dtype */
 } lw_layout;
 
 /* C[m, n] = A[m, k] B[k, n] for every index of the batch. Operands: A, B, the bias if the operation has one (row stride

@@ -46,6 +46,12 @@ INLINE vf32 op_floor_divide(vf32 x1, vf32 x2) {
     vf32 undefined = x1 - x1;
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
+#elif defined IS_UNSIGNED
+INLINE vec op_floor_divide(vec x1, vec x2) {
+    const vec zero = v_set(0);
+    vmask is_zero = v_eq(x2, zero);
+    return v_select(is_zero, zero, v_quotient(x1, v_select(is_zero, v_set(1), x2)));
+}
 #elif defined IS_64BIT
 /* The truncated quotient, less 1 if the remainder and the divisor have different signs. */
 INLINE vec op_floor_divide(vec x1, vec x2) {

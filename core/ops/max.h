@@ -11,5 +11,5 @@ EXTREME(max, -__builtin_inff(), v_at_least, extreme_and, v_maximum(a, b))
 #else
 #include "reduce/reduction.h"
 
-REDUCTION(max, 1, vec, element, v_set(BITS_MIN), x, v_maximum(a, b), total)
+REDUCTION(max, 1, vec, element, v_set(ELEMENT_MIN), x, v_maximum(a, b), total)
 #endif

@@ -11,5 +11,5 @@ EXTREME(min, __builtin_inff(), v_at_most, extreme_or, v_minimum(a, b))
 #else
 #include "reduce/reduction.h"
 
-REDUCTION(min, 1, vec, element, v_set(BITS_MAX), x, v_minimum(a, b), total)
+REDUCTION(min, 1, vec, element, v_set(ELEMENT_MAX), x, v_minimum(a, b), total)
 #endif

@@ -112,15 +112,18 @@ INLINE vec op_pow(vec x1, vec x2) {
 /* Computed by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the
  * last bit of x2 alone. */
 INLINE vec op_pow(vec x1, vec x2) {
-    const vec zero = b_set(0), one = b_set(1);
-    vmask negative = b_lt(x2, zero);
-    vmask vanishes = m_and(negative, b_ne(b_and(x1 + one, b_set(-3)), zero));
-    vec bits = b_select(negative, b_and(x2, one), x2);
-    vec square = x1, result = b_select(vanishes, zero, one);
-    while (m_any(b_ne(bits, zero))) {
-        result = b_select(b_ne(b_and(bits, one), zero), result * square, result);
+    const vec zero = v_set(0), one = v_set(1);
+    vec bits = x2, square = x1, result = one;
+#ifndef IS_UNSIGNED
+    vmask negative = v_lt(x2, zero);
+    vmask vanishes = m_and(negative, v_ne(v_and(x1 + one, v_set(-3)), zero));
+    bits = v_select(negative, v_and(x2, one), x2);
+    result = v_select(vanishes, zero, one);
+#endif
+    while (m_any(v_ne(bits, zero))) {
+        result = v_select(v_ne(v_and(bits, one), zero), result * square, result);
         square = square * square;
-        bits = b_shift_right(bits, 1);
+        bits = v_shift_right(bits, 1);
     }
     return result;
 }

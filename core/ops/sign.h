@@ -12,6 +12,6 @@ INLINE vec op_sign(vec x) {
 #else
 INLINE vec op_sign(vec x) {
     const vec zero = v_set(0);
-    return m_to_bits(v_gt(x, zero)) - m_to_bits(v_lt(x, zero));
+    return v_from_bits(m_to_bits(v_gt(x, zero)) - m_to_bits(v_lt(x, zero)));
 }
 #endif

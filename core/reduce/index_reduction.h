@@ -9,18 +9,24 @@
 
 #include "reduce/reduction.h"
 
-/* Maps the bits of a float to an integer that compares like the float, by inverting all bits but the sign if the
- * number is negative. Applied to such an integer, returns the bits of the float again. */
+/* Maps the bits of an element to a signed integer that compares like the element: inverts all bits but the sign of a
+ * negative float, and the highest bit of an unsigned integer. Applied to such an integer, returns the bits again. */
 INLINE vbits choice_ordered(vbits bits) {
+#if IS_FLOATING
     return b_xor(bits, b_and(b_shift_right(bits, 8 * ELEMENT_SIZE - 1), b_set(BITS_MAX)));
+#elif defined IS_UNSIGNED
+    return b_xor(bits, b_set(BITS_MIN));
+#else
+    return bits;
+#endif
 }
 
-/* Integers are their own keys. Of floats, x + 0 maps -0 to 0, and NaN becomes the largest integer. */
+/* Of floats, x + 0 maps -0 to 0, and NaN becomes the largest integer. */
 INLINE vbits choice_key_of(vec x) {
 #if IS_FLOATING
     return b_select(v_isnan(x), b_set(BITS_MAX), choice_ordered(v_bits(x + v_set(0))));
 #else
-    return x;
+    return choice_ordered(v_bits(x));
 #endif
 }
 

@@ -24,5 +24,5 @@ INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) {
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return (vu32)_mm256_i32gather_epi32((const int *)table, (__m256i)i, 4);
 }
-INLINE vf32 vf32_from_float16(vu16 x) { return _mm256_cvtph_ps((__m128i)x); }
-INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
+INLINE vf32 vf32_from_float16(nu16 x) { return _mm256_cvtph_ps((__m128i)x); }
+INLINE nu16 vf32_to_float16(vf32 x) { return (nu16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }

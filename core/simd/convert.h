@@ -6,6 +6,17 @@
 #include "simd/lanes.h"
 
 INLINE vf32 vi32_to_vf32(vi32 x) { return __builtin_convertvector(x, vf32); }
+INLINE vf32 vu32_to_vf32(vu32 x) { return __builtin_convertvector(x, vf32); }
+INLINE wf64 vu32_to_wf64(vu32 x) { return __builtin_convertvector(x, wf64); }
+INLINE wi64 vu32_to_wi64(vu32 x) { return __builtin_convertvector(x, wi64); }
+INLINE wi64 wu64_to_wi64(wu64 x) { return (wi64)x; }
+INLINE wu64 wi64_to_wu64(wi64 x) { return (wu64)x; }
+INLINE vf32 wu64_to_vf32(wu64 x) { return __builtin_convertvector(x, vf32); }
+/* Rounds once: the halves are exact. */
+INLINE wf64 wu64_to_wf64(wu64 x) {
+    vu32 high = __builtin_convertvector(x >> 32, vu32), low = __builtin_convertvector(x, vu32);
+    return vu32_to_wf64(high) * wf64_set(0x1p32) + vu32_to_wf64(low);
+}
 INLINE wf64 vi32_to_wf64(vi32 x) { return __builtin_convertvector(x, wf64); }
 INLINE wi64 vi32_to_wi64(vi32 x) { return __builtin_convertvector(x, wi64); }
 INLINE vi32 wi64_to_vi32(wi64 x) { return __builtin_convertvector(x, vi32); }
@@ -38,7 +49,13 @@ INLINE vi32 wf64_to_vi32(wf64 x) {
     x = wf64_select(wf64_gt(x, wf64_set(INT32_MAX)), wf64_set(INT32_MAX), x);
     return __builtin_convertvector(x, vi32);
 }
-INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
+/* Elements from 2^63 on are converted less 2^63. */
+INLINE wu64 wf64_to_wu64(wf64 x) {
+    wm64 is_high = wf64_ge(x, wf64_set(0x1p63)), over = wf64_ge(x, wf64_set(0x1p64));
+    x = wf64_select(wf64_gt(x, wf64_set(0)) & ~over, x, wf64_set(0));
+    wi64 whole = __builtin_convertvector(x - wf64_select(is_high & ~over, wf64_set(0x1p63), wf64_set(0)), wi64);
+    return (wu64)(whole | (is_high & INT64_MIN) | over);
+}
 
 /* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
  * as that to float16, then gives the same as rounding x directly. */

@@ -25,12 +25,21 @@ DEFINE_COMPARISONS(vu32, uint32_t, vm32)
 DEFINE_COMPARISONS(vf64, double, vm64)
 DEFINE_COMPARISONS(vi64, int64_t, vm64)
 DEFINE_COMPARISONS(vu64, uint64_t, vm64)
+DEFINE_COMPARISONS(vi8, int8_t, vm8)
+DEFINE_COMPARISONS(vu8, uint8_t, vm8)
+DEFINE_COMPARISONS(vi16, int16_t, vm16)
+DEFINE_COMPARISONS(vu16, uint16_t, vm16)
 DEFINE_COMPARISONS(wf64, double, wm64)
 DEFINE_COMPARISONS(wi64, int64_t, wm64)
+DEFINE_COMPARISONS(wu64, uint64_t, wm64)
 DEFINE_SELECT(vi32, vm32)
 DEFINE_SELECT(vu32, vm32)
 DEFINE_SELECT(vi64, vm64)
 DEFINE_SELECT(vu64, vm64)
+DEFINE_SELECT(vi8, vm8)
+DEFINE_SELECT(vu8, vm8)
+DEFINE_SELECT(vi16, vm16)
+DEFINE_SELECT(vu16, vm16)
 DEFINE_SELECT(wf64, wm64)
 DEFINE_SELECT(wi64, wm64)
 #ifndef SIMD_OWN_SELECT
@@ -61,19 +70,22 @@ DEFINE_MASKS(vm64, vi64)
 /* Shifts are functions rather than operators, because in CUDA, vi32 is int32_t, and C++ does not define shifting a
  * negative int32_t left. A right shift of signed integers copies the sign bit. In shift_left_each, each lane shifts by
  * its own count; a count that is negative, or not below the number of bits, shifts every bit out. */
+#define DEFINE_BITWISE(type)                                                                    \
+    INLINE type type##_and(type a, type b) { return a & b; }                                    \
+    INLINE type type##_or(type a, type b) { return a | b; }                                     \
+    INLINE type type##_xor(type a, type b) { return a ^ b; }                                    \
+    INLINE type type##_not(type a) { return ~a; }                                               \
+    INLINE type type##_minimum(type a, type b) { return type##_select(type##_lt(a, b), a, b); } \
+    INLINE type type##_maximum(type a, type b) { return type##_select(type##_gt(a, b), a, b); }
+
 #define DEFINE_INTEGERS(type, element, unsigned_type, bit_count, lane_count)                       \
-    INLINE type type##_and(type a, type b) { return a & b; }                                       \
-    INLINE type type##_or(type a, type b) { return a | b; }                                        \
-    INLINE type type##_xor(type a, type b) { return a ^ b; }                                       \
-    INLINE type type##_not(type a) { return ~a; }                                                  \
+    DEFINE_BITWISE(type)                                                                           \
     INLINE type type##_shift_left(type x, int n) { return x << n; }                                \
     INLINE type type##_shift_right(type x, int n) { return x >> n; }                               \
     INLINE type type##_shift_left_each(type x, type n) {                                           \
         return type##_select(unsigned_type##_lt((unsigned_type)n, unsigned_type##_set(bit_count)), \
                              x << (n & (bit_count - 1)), type##_set(0));                           \
     }                                                                                              \
-    INLINE type type##_minimum(type a, type b) { return type##_select(type##_lt(a, b), a, b); }    \
-    INLINE type type##_maximum(type a, type b) { return type##_select(type##_gt(a, b), a, b); }    \
     INLINE type type##_fma(type x, type y, type z) { return x * y + z; }                           \
     INLINE element type##_first(type x) { return x[0]; }                                           \
     INLINE element type##_last(type x) { return x[lane_count - 1]; }                               \
@@ -83,28 +95,46 @@ DEFINE_MASKS(vm64, vi64)
         return lane;                                                                               \
     }
 
+DEFINE_BITWISE(vi8)
+DEFINE_BITWISE(vu8)
+DEFINE_BITWISE(vi16)
+DEFINE_BITWISE(vu16)
 DEFINE_INTEGERS(vi32, int32_t, vu32, 32, VF32_LANES)
 DEFINE_INTEGERS(vu32, uint32_t, vu32, 32, VF32_LANES)
 DEFINE_INTEGERS(vi64, int64_t, vu64, 64, VF64_LANES)
 DEFINE_INTEGERS(vu64, uint64_t, vu64, 64, VF64_LANES)
 
-INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
-    return x >> vi32_select(vu32_lt((vu32)n, vu32_set(32)), n, vi32_set(31));
-}
-INLINE vi64 vi64_shift_right_each(vi64 x, vi64 n) {
-    return x >> vi64_select(vu64_lt((vu64)n, vu64_set(64)), n, vi64_set(63));
-}
-/* The truncated quotient; no divisor is 0, nor -1. No instruction set divides integers in vectors. */
-INLINE vi64 vi64_quotient(vi64 x, vi64 divisor) {
-    for (int lane = 0; lane < VF64_LANES; lane++) {
-        x[lane] = x[lane] / divisor[lane];
-    }
-    return x;
-}
+#define DEFINE_SIGNED(type, unsigned_type, bit_count)                                                        \
+    INLINE type type##_shift_right_each(type x, type n) {                                                    \
+        unsigned_type bits = unsigned_type##_set(bit_count);                                                 \
+        return x >> type##_select(unsigned_type##_lt((unsigned_type)n, bits), n, type##_set(bit_count - 1)); \
+    }                                                                                                        \
+    INLINE type type##_abs(type x) { return type##_select(x < 0, -x, x); } /* the lowest integer stays as it is */
 
-/* The lowest integer stays as it is. */
-INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); }
-INLINE vi64 vi64_abs(vi64 x) { return vi64_select(x < 0, -x, x); }
+DEFINE_SIGNED(vi32, vu32, 32)
+DEFINE_SIGNED(vi64, vu64, 64)
+
+#define DEFINE_UNSIGNED(type, bit_count)                                                                      \
+    INLINE type type##_shift_right_each(type x, type n) {                                                     \
+        return type##_select(type##_lt(n, type##_set(bit_count)), x >> (n & (bit_count - 1)), type##_set(0)); \
+    }                                                                                                         \
+    INLINE type type##_abs(type x) { return x; }
+
+DEFINE_UNSIGNED(vu32, 32)
+DEFINE_UNSIGNED(vu64, 64)
+
+/* The truncated quotient; no divisor is 0, nor -1. No instruction set divides integers in vectors. */
+#define DEFINE_QUOTIENT(type, lane_count)               \
+    INLINE type type##_quotient(type x, type divisor) { \
+        for (int lane = 0; lane < lane_count; lane++) { \
+            x[lane] = x[lane] / divisor[lane];          \
+        }                                               \
+        return x;                                       \
+    }
+
+DEFINE_QUOTIENT(vi64, VF64_LANES)
+DEFINE_QUOTIENT(vu32, VF32_LANES)
+DEFINE_QUOTIENT(vu64, VF64_LANES)
 
 INLINE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
 INLINE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
@@ -126,6 +156,8 @@ INLINE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
 
 DEFINE_BITS(vi32, vi32)
 DEFINE_BITS(vi64, vi64)
+DEFINE_BITS(vu32, vi32)
+DEFINE_BITS(vu64, vi64)
 DEFINE_FLOATS(vf32, float, vi32, vm32, INT32_MIN, VF32_LANES)
 DEFINE_FLOATS(vf64, double, vi64, vm64, INT64_MIN, VF64_LANES)
 

@@ -14,30 +14,75 @@
     }                                                    \
     INLINE void type##_store(element *p, type x) { __builtin_memcpy((char *)p, &x, sizeof x); }
 
-typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */
+/* Unsigned integers, as the bits of signed ones. */
+#define DEFINE_UNSIGNED_MEMORY(type, signed_type, element, signed_element)                                     \
+    INLINE type type##_load(const element *p) { return (type)signed_type##_load((const signed_element *)p); }  \
+    INLINE void type##_store(element *p, type x) { signed_type##_store((signed_element *)p, (signed_type)x); } \
+    INLINE type type##_load_partial(const element *p, int n, type pad) {                                       \
+        return (type)signed_type##_load_partial((const signed_element *)p, n, (signed_type)pad);               \
+    }                                                                                                          \
+    INLINE void type##_store_partial(element *p, type x, int n) {                                              \
+        signed_type##_store_partial((signed_element *)p, (signed_type)x, n);                                   \
+    }
+
+typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane, */
+typedef uint8_t hu8 __attribute__((vector_size(V16_LANES)));  /* and for each 16-bit lane */
 
 DEFINE_MEMORY(vf32, float)
 DEFINE_MEMORY(vi32, int32_t)
 DEFINE_MEMORY(vf64, double)
 DEFINE_MEMORY(vi64, int64_t)
+DEFINE_UNSIGNED_MEMORY(vu32, vi32, uint32_t, int32_t)
+DEFINE_UNSIGNED_MEMORY(vu64, vi64, uint64_t, int64_t)
 DEFINE_MEMORY(wf64, double)
 DEFINE_MEMORY(wi64, int64_t)
+DEFINE_MEMORY(wu64, uint64_t)
+DEFINE_MEMORY(vi8, int8_t)
 DEFINE_MEMORY(vu8, uint8_t)
+DEFINE_MEMORY(vi16, int16_t)
 DEFINE_MEMORY(vu16, uint16_t)
+DEFINE_MEMORY(ni8, int8_t)
+DEFINE_MEMORY(ni16, int16_t)
+DEFINE_MEMORY(nu8, uint8_t)
+DEFINE_MEMORY(nu16, uint16_t)
 DEFINE_MEMORY(du8, uint8_t)
+DEFINE_MEMORY(hu8, uint8_t)
 DEFINE_PARTIAL_MEMORY(wf64, double)
 DEFINE_PARTIAL_MEMORY(wi64, int64_t)
+DEFINE_PARTIAL_MEMORY(wu64, uint64_t)
+DEFINE_PARTIAL_MEMORY(vi8, int8_t)
 DEFINE_PARTIAL_MEMORY(vu8, uint8_t)
+DEFINE_PARTIAL_MEMORY(vi16, int16_t)
 DEFINE_PARTIAL_MEMORY(vu16, uint16_t)
+DEFINE_PARTIAL_MEMORY(ni8, int8_t)
+DEFINE_PARTIAL_MEMORY(ni16, int16_t)
+DEFINE_PARTIAL_MEMORY(nu8, uint8_t)
+DEFINE_PARTIAL_MEMORY(nu16, uint16_t)
 DEFINE_PARTIAL_MEMORY(du8, uint8_t)
+DEFINE_PARTIAL_MEMORY(hu8, uint8_t)
 
 /* float16 in memory, float32 in lanes. */
-INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }
+INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(nu16_load(p)); }
 INLINE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
-    return vf32_from_float16(vu16_load_partial(p, n, vf32_to_float16(pad)));
+    return vf32_from_float16(nu16_load_partial(p, n, vf32_to_float16(pad)));
 }
-INLINE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_float16(x)); }
-INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
+INLINE void vf32_store_float16(uint16_t *p, vf32 x) { nu16_store(p, vf32_to_float16(x)); }
+INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { nu16_store_partial(p, vf32_to_float16(x), n); }
+
+/* bfloat16, the upper half of a float, in memory, and float32 in lanes. Adding 0x7fff, and 1 more if the last bit that
+ * stays is set, rounds to nearest even; NaN becomes a quiet one. */
+INLINE vf32 vf32_from_bfloat16(nu16 x) { return vf32_from_bits(__builtin_convertvector(x, vi32) << 16); }
+INLINE nu16 vf32_to_bfloat16(vf32 x) {
+    vi32 bits = vf32_bits(x);
+    vu32 rounded = (vu32)(bits + 0x7fff + (bits >> 16 & 1)), quiet = (vu32)(bits | 0x400000);
+    return __builtin_convertvector(vu32_select(vf32_isnan(x), quiet, rounded) >> 16, nu16);
+}
+INLINE vf32 vf32_load_bfloat16(const uint16_t *p) { return vf32_from_bfloat16(nu16_load(p)); }
+INLINE vf32 vf32_load_partial_bfloat16(const uint16_t *p, int n, vf32 pad) {
+    return vf32_from_bfloat16(nu16_load_partial(p, n, vf32_to_bfloat16(pad)));
+}
+INLINE void vf32_store_bfloat16(uint16_t *p, vf32 x) { nu16_store(p, vf32_to_bfloat16(x)); }
+INLINE void vf32_store_partial_bfloat16(uint16_t *p, vf32 x, int n) { nu16_store_partial(p, vf32_to_bfloat16(x), n); }
 
 /* bool: bytes of 0 or 1 in memory, masks in lanes. Every nonzero byte is true. */
 #define DEFINE_BOOL_MEMORY(type, integers, bytes)                                                       \
@@ -50,8 +95,10 @@ INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_
     INLINE void type##_store(uint8_t *p, type m) { bytes##_store(p, type##_to_bool(m)); }               \
     INLINE void type##_store_partial(uint8_t *p, type m, int n) { bytes##_store_partial(p, type##_to_bool(m), n); }
 
-DEFINE_BOOL_MEMORY(vm32, vi32, vu8)
+DEFINE_BOOL_MEMORY(vm32, vi32, nu8)
 DEFINE_BOOL_MEMORY(vm64, vi64, du8)
+DEFINE_BOOL_MEMORY(vm8, vi8, vu8)
+DEFINE_BOOL_MEMORY(vm16, vi16, hu8)
 
 /* Loads for each lane the element that is index * step bytes after p. Gather instructions are no faster than a loop. */
 #define DEFINE_GATHER(type, element, lane_count)                         \
@@ -73,20 +120,18 @@ INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
 INLINE void stream_end(void) {}
 #endif
 
-/* Loads and stores elements of 1 and 2 bytes as bits in 32-bit lanes, for data movement. */
-INLINE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
-INLINE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
-    return __builtin_convertvector(vu8_load_partial(p, n, __builtin_convertvector(pad, vu8)), vi32);
-}
-INLINE void vi32_store_bits8(uint8_t *p, vi32 x) { vu8_store(p, __builtin_convertvector(x, vu8)); }
-INLINE void vi32_store_partial_bits8(uint8_t *p, vi32 x, int n) {
-    vu8_store_partial(p, __builtin_convertvector(x, vu8), n);
-}
-INLINE vi32 vi32_load_bits16(const uint16_t *p) { return __builtin_convertvector(vu16_load(p), vi32); }
-INLINE vi32 vi32_load_partial_bits16(const uint16_t *p, int n, vi32 pad) {
-    return __builtin_convertvector(vu16_load_partial(p, n, __builtin_convertvector(pad, vu16)), vi32);
-}
-INLINE void vi32_store_bits16(uint16_t *p, vi32 x) { vu16_store(p, __builtin_convertvector(x, vu16)); }
-INLINE void vi32_store_partial_bits16(uint16_t *p, vi32 x, int n) {
-    vu16_store_partial(p, __builtin_convertvector(x, vu16), n);
-}
+/* Integers of 1 and 2 bytes in memory, of 4 in lanes. Stores wrap. */
+#define DEFINE_NARROW(name, element, bytes)                                                                    \
+    INLINE vi32 vi32_load_##name(const element *p) { return __builtin_convertvector(bytes##_load(p), vi32); }  \
+    INLINE vi32 vi32_load_partial_##name(const element *p, int n, vi32 pad) {                                  \
+        return __builtin_convertvector(bytes##_load_partial(p, n, __builtin_convertvector(pad, bytes)), vi32); \
+    }                                                                                                          \
+    INLINE void vi32_store_##name(element *p, vi32 x) { bytes##_store(p, __builtin_convertvector(x, bytes)); } \
+    INLINE void vi32_store_partial_##name(element *p, vi32 x, int n) {                                         \
+        bytes##_store_partial(p, __builtin_convertvector(x, bytes), n);                                        \
+    }
+
+DEFINE_NARROW(int8, int8_t, ni8)
+DEFINE_NARROW(int16, int16_t, ni16)
+DEFINE_NARROW(uint8, uint8_t, nu8)
+DEFINE_NARROW(uint16, uint16_t, nu16)

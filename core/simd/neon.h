@@ -33,5 +33,5 @@ INLINE int vm32_any(vm32 m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 INLINE int vm64_any(vm64 m) { return vm32_any((vm32)m); }
 INLINE int vm32_all(vm32 m) { return vminvq_u32((uint32x4_t)m) != 0; }
 INLINE int vm64_all(vm64 m) { return vm32_all((vm32)m); }
-INLINE vf32 vf32_from_float16(vu16 x) { return vcvt_f32_f16((float16x4_t)x); }
-INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)vcvt_f16_f32(x); }
+INLINE vf32 vf32_from_float16(nu16 x) { return vcvt_f32_f16((float16x4_t)x); }
+INLINE nu16 vf32_to_float16(vf32 x) { return (nu16)vcvt_f16_f32(x); }

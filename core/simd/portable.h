@@ -170,8 +170,8 @@ INLINE vi32 portable_to_float16(vf32 x) {
     return result | ((vf32_bits(x) >> 16) & 0x8000);
 }
 #ifndef SIMD_OWN_FLOAT16
-INLINE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
-INLINE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
+INLINE vf32 vf32_from_float16(nu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
+INLINE nu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), nu16); }
 #endif
 
 /* Partial loads and stores (memory.h). They copy through char pointers, because a float pointer promises the compiler

@@ -75,6 +75,8 @@ DEFINE_FMA_BROADCAST(vf64, double)
 #endif
 DEFINE_FMA_BROADCAST(vi32, int32_t)
 DEFINE_FMA_BROADCAST(vi64, int64_t)
+DEFINE_FMA_BROADCAST(vu32, uint32_t)
+DEFINE_FMA_BROADCAST(vu64, uint64_t)
 
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a kernel that other libraries have, too */

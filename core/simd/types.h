@@ -36,6 +36,17 @@ typedef int64_t wi64 __attribute__((vector_size(8 * VF32_LANES)));
 typedef uint64_t wu64 __attribute__((vector_size(8 * VF32_LANES)));
 typedef wi64 wm64;
 
-/* Elements of 1 and 2 bytes in memory, one for each 32-bit lane. */
-typedef uint8_t vu8 __attribute__((vector_size(VF32_LANES)));
-typedef uint16_t vu16 __attribute__((vector_size(2 * VF32_LANES)));
+/* Registers of 8-bit and 16-bit lanes, which only integers of short operations are computed in. */
+enum { V8_LANES = 4 * VF32_LANES, V16_LANES = 2 * VF32_LANES };
+typedef int8_t vi8 __attribute__((vector_size(4 * VF32_LANES)));
+typedef uint8_t vu8 __attribute__((vector_size(4 * VF32_LANES)));
+typedef vi8 vm8;
+typedef int16_t vi16 __attribute__((vector_size(4 * VF32_LANES)));
+typedef uint16_t vu16 __attribute__((vector_size(4 * VF32_LANES)));
+typedef vi16 vm16;
+
+/* Narrow: elements of 1 and 2 bytes, one for each 32-bit lane. */
+typedef int8_t ni8 __attribute__((vector_size(VF32_LANES)));
+typedef int16_t ni16 __attribute__((vector_size(2 * VF32_LANES)));
+typedef uint8_t nu8 __attribute__((vector_size(VF32_LANES)));
+typedef uint16_t nu16 __attribute__((vector_size(2 * VF32_LANES)));

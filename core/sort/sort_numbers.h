@@ -276,13 +276,12 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
         }
         vmask ambiguous = m_set(0);
         for (int64_t i = 0; i < count; i += LANES) {
-            vbits bits = b_load(keys + i), key = bits;
+            vbits bits = b_load(keys + i);
             if (IS_FLOATING) {
-                key = choice_ordered(bits);
                 vec x = v_from_bits(bits);
                 ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
             }
-            b_store(keys + i, b_xor(key, flip));
+            b_store(keys + i, b_xor(choice_ordered(bits), flip));
         }
         if (m_any(ambiguous)) {
             __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
@@ -296,8 +295,7 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
     const vbits flip = b_set(s->flip ^ BITS_MIN);
     element_bits *keys = (element_bits *)state->keys;
     for (int64_t i = begin; i < end; i += LANES) {
-        vbits key = b_xor(b_load(keys + i), flip);
-        b_store(keys + i, IS_FLOATING ? choice_ordered(key) : key);
+        b_store(keys + i, choice_ordered(b_xor(b_load(keys + i), flip)));
     }
     copy_strided(s->out + begin * s->out_stride, s->out_stride, (const char *)(keys + begin), sizeof *keys, end - begin,
                  sizeof *keys);

@@ -11,7 +11,6 @@ import math
 import os
 import sys
 import threading
-from array import array
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -31,13 +30,12 @@ from lanewise.errors import (
     named,
 )
 from lanewise.functions.arguments import refuse_split_shape, to_bool, to_int, to_number
-from lanewise.typeinfo import iinfo
+from lanewise.typeinfo import finfo, iinfo
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
 
 Shape = int | Sequence[int]
 
-_CHUNK: Final = 2**16  # for dtypes without a kernel, Python computes this many numbers at a time
 _COPY: Final = {None: None, True: True, False: False}  # keys are compared with ==, so numpy.True_ is found
 
 
@@ -45,7 +43,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
     """Returns a tensor filled with one value. The default dtype is that of the value."""
     chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype)
     value = to_number(fill_value)
-    if chosen.kind == "i" and isinstance(value, float):
+    if chosen.kind in "iu" and isinstance(value, float):
         raise DTypeError(f"expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
     _check_range(value, chosen)
     return placement.call_on(device, _ext.create, "full", shape, chosen, (value,))
@@ -53,12 +51,12 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of zeros, float32 by default."""
-    return full(shape, 0, dtypes.float32 if dtype is None else dtype, device=device)
+    return full(shape, 0, float if dtype is None else dtype, device=device)
 
 
 def ones(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of ones, float32 by default."""
-    return full(shape, 1, dtypes.float32 if dtype is None else dtype, device=device)
+    return full(shape, 1, float if dtype is None else dtype, device=device)
 
 
 @named("empty")
@@ -140,16 +138,17 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     whole = all(isinstance(number, int) for number in (first, last, distance))
     count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype)
-    if chosen.kind == "b" or (chosen.kind == "i" and not whole):
+    if chosen.kind == "b" or (chosen.kind in "iu" and not whole):
         raise DTypeError(f"expected a dtype that can hold start {first} and step {distance}, got {chosen}; use float32")
     end = first + max(count - 1, 0) * distance
     if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
         chosen = dtypes.int64
     for value in (first, end) if count else ():
         _check_range(value, chosen)
-    if chosen in (dtypes.int32, dtypes.float32):
-        return placement.call_on(device, _ext.create, "arange", int(count), chosen, (first, distance))
-    return placement.place(_evenly_spaced(first, distance, int(count), chosen), device)
+    if chosen.kind in "iu":  # in arange(3, 0, -1, dtype="uint8") the step is 255: sums wrap to the right numbers
+        limits = iinfo(chosen)
+        distance = (distance - limits.min) % 2**limits.bits + limits.min
+    return placement.call_on(device, _ext.create, "arange", int(count), chosen, (first, distance))
 
 
 def linspace(
@@ -159,7 +158,7 @@ def linspace(
     start, stop = to_number(start), to_number(stop)
     first, last = float(start), float(stop)
     count = to_int("num", num, minimum=0)
-    chosen = dtypes.float32 if dtype is None else as_dtype(dtype)
+    chosen = as_dtype(float if dtype is None else dtype)
     if chosen.kind != "f":
         raise DTypeError(f"expected a float dtype, got {chosen}; use float32, then astype")
     ends = to_bool("endpoint", endpoint)
@@ -167,10 +166,7 @@ def linspace(
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
         raise ArgumentError(f"expected finite start, stop and stop - start, got {first} and {last}")
-    if chosen is dtypes.float32:
-        result = placement.call_on(device, _ext.create, "arange", count, chosen, (start, distance))
-    else:
-        result = _evenly_spaced(first, distance, count, chosen)
+    result = placement.call_on(device, _ext.create, "arange", count, chosen, (start, distance))
     if ends and count > 1:
         result[count - 1] = stop
     return placement.place(result, device)
@@ -189,37 +185,37 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
     return result
 
 
-def _evenly_spaced(first: float, distance: float, count: int, dtype: DType) -> Tensor:
-    """Returns evenly spaced values of a dtype that arange has no kernel for."""
-    result = full(count, 0, dtype)
-    for start in range(0, count, _CHUNK):
-        positions = range(start, min(start + _CHUNK, count))
-        chunk = array("q" if dtype.kind == "i" else "d", (first + position * distance for position in positions))
-        result[start : start + len(chunk)] = chunk
-    return result
-
-
-def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
+def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns uniform random numbers in [0, 1), from the stream of `seed`, or of this process if `seed` is None."""
-    return _random("rand", shape, seed, offset, device)
+    chosen = as_dtype(float if dtype is None else dtype)
+    if chosen not in (dtypes.float16, dtypes.bfloat16):
+        return _random("rand", shape, seed, offset, chosen, device)
+    numbers = _random("rand", shape, seed, offset, dtypes.float32, device)
+    steps = 2 / finfo(chosen).eps  # multiples of 1 / steps are exact; rounding to nearest could give 1
+    return _ext.astype(_ext.multiply(_ext.floor(_ext.multiply(numbers, steps)), 1 / steps), chosen)
 
 
-def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
+def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns normally distributed numbers: those of rand, mapped by the inverse normal distribution function."""
-    return _random("randn", shape, seed, offset, device)
+    return _random("randn", shape, seed, offset, as_dtype(float if dtype is None else dtype), device)
 
 
-def _random(operation: str, shape: Shape, seed: int | None, offset: int, device: Any) -> Tensor:
+def _random(operation: str, shape: Shape, seed: int | None, offset: int, dtype: DType, device: Any) -> Tensor:
+    if dtype.kind != "f":
+        raise DTypeError(f"expected a float dtype, got {dtype}; for integers, use floor(n * rand(shape)).astype(int)")
     if seed is None:
         if offset:
             raise ArgumentError(f"expected a seed beside offset {offset}, got none; give both")
         # Allocate before advancing the stream: a call with an invalid shape must not use up random numbers.
-        seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32, ()).size)
+        size = _ext.allocate(shape, dtypes.float32, ()).size
+        words = 2 if dtype is dtypes.float64 else 1  # of the stream, for an element; `offset` counts elements
+        seed, position = _stream.advance(words * size + words - 1)
+        offset = -(-position // words)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"
             raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
-    return placement.call_on(device, _ext.create, operation, shape, dtypes.float32, (seed, offset))
+    return placement.call_on(device, _ext.create, operation, shape, dtype, (seed, offset))
 
 
 class _Stream:
@@ -293,6 +289,10 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None, *stays: bool)
         return _ext.from_object(_to_lists(obj), dtype, copy, *stays)
     if result is not NotImplemented:
         return result
+    if (converted := _readable(obj)) is not None:
+        if copy is False:
+            raise ArgumentError("copy=False, but these elements have to be converted; leave out copy")
+        return _ext.from_object(converted, dtype, None, *stays)
     if hasattr(obj, "__dlpack__"):
         return _ext.from_object(_shared(obj, copy), dtype, copy, *stays)
     if hasattr(obj, "__array__"):
@@ -313,6 +313,16 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None, *stays: bool)
     kinds = "give a tensor, a number, a list, a NumPy array, or an object with the buffer protocol or DLPack"
     hint = "use asarray(list(x))" if hasattr(obj, "__next__") else kinds
     raise ArgumentTypeError(f"expected numbers, got {describe_type(obj)}; {hint}")
+
+
+def _readable(obj: Any) -> Any:
+    """Returns a NumPy array of bfloat16, or one in another byte order, as a tensor or an array that can be read as a
+    buffer; None for other objects."""
+    dtype: Any = getattr(obj, "dtype", None)
+    if getattr(dtype, "name", None) == "bfloat16" and hasattr(obj, "tobytes"):
+        native = obj.astype(dtype.newbyteorder("="), copy=False)
+        return _ext.from_bytes(native.tobytes(), dtypes.bfloat16, obj.shape)
+    return obj.astype(dtype.newbyteorder("=")) if getattr(dtype, "isnative", True) is False else None
 
 
 def _shared(obj: Any, copy: bool | None) -> Any:
@@ -370,12 +380,12 @@ def _dtype_of_value(value: Any) -> DType:
     if isinstance(value, bool):
         return dtypes.bool
     if isinstance(value, int):
-        return dtypes.int32 if -(2**31) <= value < 2**31 else dtypes.int64
+        return as_dtype(int) if -(2**31) <= value < 2**31 else dtypes.int64
     if isinstance(value, float):
-        return dtypes.float32
-    return as_dtype(value.dtype) if hasattr(value, "dtype") else dtypes.float32
+        return as_dtype(float)
+    return as_dtype(value.dtype if hasattr(value, "dtype") else float)
 
 
 def _check_range(value: float, dtype: DType) -> None:
-    if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
+    if dtype.kind in "iu" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
         raise RangeError(f"expected a number that fits {dtype}, got {value}; use a wider dtype, or float32")

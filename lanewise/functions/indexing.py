@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, describe, named
+from lanewise.errors import (
+    ArgumentTypeError,
+    IndexOutOfRangeError,
+    LanewiseError,
+    RangeError,
+    ShapeError,
+    describe,
+    named,
+)
 from lanewise.functions.creation import asarray, indices_of, tensor_of
 
 __all__ = ["getitem", "setitem"]
@@ -99,7 +107,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     is_single = len(plan.groups) == 1 and group.span == 1
     if not isinstance(value, int | float):  # put() broadcasts a number, and refuses one that does not fit the dtype
         shape = (*others[: plan.position], *index_shape, *others[plan.position :])
-        values = _broadcast(_ext.astype(tensor_of("value", value), tensor.dtype), shape)
+        values = _broadcast(_values(value, tensor.dtype), shape)
         value = _move(values, plan.position, group.axis if is_single else 0, len(index_shape))
     if is_single:
         with _naming_tensor_axis(group, view):
@@ -114,6 +122,19 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         copy = ordered.copy()
         _ext.put(copy.reshape(flat_shape), positions, value, 0)
         ordered[...] = copy
+
+
+def _values(value: Any, dtype: dtypes.DType) -> Tensor:
+    """Returns what is assigned to a tensor of a dtype, which is that of numbers in lists, too."""
+    if isinstance(value, list | tuple):
+        try:
+            return asarray(value, dtype)
+        except RangeError as error:
+            error.operation = "setitem"
+            raise
+        except LanewiseError:  # floats for an integer tensor are truncated, as in NumPy; others are refused below
+            pass
+    return _ext.astype(tensor_of("value", value), dtype)
 
 
 def _resolve(tensor: Tensor, key: Any) -> _Plan:

@@ -147,7 +147,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 def _repeats_of(counts: Tensor, extent: int) -> list[int]:
     """Returns one number, or one for each position along an axis. On a GPU, this reads the tensor."""
-    if counts.size and counts.dtype.kind != "i":
+    if counts.size and counts.dtype.kind not in "iu":
         raise DTypeError(f"expected integers for repeats, got {counts.dtype}; use astype")
     if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
         raise ShapeError(f"expected one int for repeats, or {extent} ints, got shape {counts.shape}")

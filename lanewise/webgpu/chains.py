@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
+from lanewise._facts import DTYPES
 from lanewise.webgpu import shaders
 
 __all__ = ["compose"]
@@ -21,6 +22,8 @@ BUFFER: Final = 32  # added to the number of a buffer
 NUMBER: Final = 255
 FOUR: Final = ("u32", "vec2<u32>", "vec4<u32>", "vec4<u32>")  # four items, or two of 8 bytes, by the logarithm of size
 ITEM: Final = ("u32", "u32", "u32", "vec2<u32>")
+# integers of 1 and 2 bytes, which conversions take and return as i32: their bits, and whether they have a sign
+NARROW: Final = {name: (8 * size, kind == "i") for name, size, kind, *_ in DTYPES if kind in "iu" and size < 4}
 
 _FRAME: Final = """\
 struct Layout {{
@@ -70,25 +73,29 @@ def compose(key: bytes) -> shaders.Shader:
         function = shaders.function(low + 256 * next(rest))
         flags, parameters = next(rest), next(rest)
         arguments = []
+        source, target = _converts(function)
         for reference, kind in zip([next(rest) for _ in range(function.inputs)], function.arguments, strict=False):
             if reference < BUFFER:
-                arguments.append(_converted(*values[reference], kind))
+                arguments.append(_argument(*values[reference], kind, source))
             elif reference == NUMBER:
                 number = f"vec2<u32>({next(words)}, {next(words)})" if kind == ITEM[3] else next(words)
-                arguments.append(_converted(number, ITEM[3] if kind == ITEM[3] else "u32", kind))
+                arguments.append(_argument(number, ITEM[3] if kind == ITEM[3] else "u32", kind, source))
             else:
                 size = buffers[reference - BUFFER].size
-                arguments.append(_converted(f"b{reference - BUFFER}", ITEM[size], kind))
+                arguments.append(_argument(f"b{reference - BUFFER}", ITEM[size], kind, source))
         given = [next(words) for _ in range(parameters)]
         for position, kind in zip(function.parameters, function.arguments[function.inputs :], strict=True):
             arguments.append(f"bitcast<{kind}>({given[position]})")
         call = f"{function.name}({', '.join(arguments)})"
-        rounded = f"lw_rounded({call})" if function.result == "f32" else call
+        result = function.result
+        if target in NARROW:
+            call, result = f"bitcast<u32>({call}) & {hex((1 << NARROW[target][0]) - 1)}u", "u32"
+        rounded = f"lw_rounded({call})" if result == "f32" else call
         name = f"n{len(values)}"
         lines.append(f"let {name} = {rounded};")
-        values.append((name, function.result))
+        values.append((name, result))
         if flags >> 4:
-            stored.append((_converted(name, function.result, ITEM[flags & 15]), flags & 15))
+            stored.append((_converted(name, result, ITEM[flags & 15]), flags & 15))
     lines.append(f"return Results({', '.join(value for value, _ in stored)});")
     text = _module(buffers, lines, [size for _, size in stored])
     return shaders.Shader(f"a chain of {len(values)} kernels", shaders.assembled(text), len(buffers), len(stored))
@@ -115,6 +122,19 @@ def _item(number: int, size: int) -> str:
         return f"vec2<u32>({word}, in{number}[(o{number} >> 2u) + 1u])"
     bits = 8 << size
     return word if size == 2 else f"({word} >> (o{number} % 4u * 8u)) & {hex((1 << bits) - 1)}u"
+
+
+def _converts(function: shaders.Function) -> tuple[str, str]:
+    """Returns the dtypes that a conversion reads and writes; of another function, two empty names."""
+    name, *dtypes = function.name.removeprefix("lw_").split("_")
+    return (dtypes[0], dtypes[1]) if name == "astype" else ("", "")
+
+
+def _argument(value: str, before: str, kind: str, source: str) -> str:
+    """Converts a value to the type of an argument. A conversion from integers of 1 or 2 bytes gets them as i32."""
+    bits, is_signed = NARROW.get(source, (32, False))
+    value = _converted(value, before, kind)
+    return f"(({value} << {32 - bits}u) >> {32 - bits}u)" if is_signed else value
 
 
 def _converted(value: str, before: str, after: str) -> str:

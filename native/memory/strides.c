@@ -85,6 +85,7 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
         kept++;
     }
     layout->ndim = kept;
+    layout->converted = 0;
     layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 

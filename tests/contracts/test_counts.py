@@ -18,16 +18,16 @@ CONTRACTS = {each.operation: each for each in load_contracts(Path(__file__).reso
 CASES = {
     "leaky_relu": (180, "934c25a1"),
     "gelu": (180, "985d7d29"),
-    "add": (176, "541f702a"),
-    "where": (264, "0627f067"),
-    "sum": (252, "2ef157a4"),
-    "max": (240, "7317c5c0"),
-    "argmax": (200, "0502a8a2"),
-    "vecdot": (244, "d2543135"),
+    "add": (178, "e97ae3f8"),
+    "where": (185, "4741ae19"),
+    "sum": (254, "b560eebe"),
+    "max": (360, "98f4be72"),
+    "argmax": (300, "63cb4871"),
+    "vecdot": (246, "3213d696"),
     "softmax": (82, "a8da8737"),
     "layer_norm": (492, "0437b633"),
-    "sort": (245, "303a9bc8"),
-    "astype": (1584, "468ee26c"),
+    "sort": (343, "7f5f5d3a"),
+    "astype": (1183, "c5a282d9"),
 }
 
 

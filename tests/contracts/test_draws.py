@@ -47,7 +47,7 @@ def _drawn(contract: Contract) -> Iterator[tuple[str, str, Range, np.ndarray]]:
 def test_draws_reach_both_ends_of_the_domain(contract: Contract) -> None:
     """Without negative indices, for example, no error in counting from the end would be found."""
     for name, dtype, domain, values in _drawn(contract):
-        if values.size < 40:
+        if values.size < 40 or (dtype.startswith("uint") and domain.low < 0):  # whose negative numbers wrap
             continue
         margin = (domain.high - domain.low) / (10 if values.size >= 200 else 3)
         assert values.min() <= domain.low + margin, (name, dtype)

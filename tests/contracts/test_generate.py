@@ -180,7 +180,7 @@ def test_metadata_is_json(repository):
     assert generate(repository, "--out", out).returncode == 0
     content = json.loads((out / "lanewise" / "_lib" / "operations.json").read_text(encoding="utf-8"))
     relu = next(each for each in content["operations"] if each["name"] == "relu")
-    dtypes = ("int32", "int64", "float32", "float64")
+    dtypes = ("int32", "int64", "uint32", "uint64", "float32", "float64")
     assert relu["dtypes"] == {dtype: dtype for dtype in dtypes}
     assert relu["kernels"] == [{dtype: f"relu_{dtype}" for dtype in dtypes}]
     assert not {"copy", "put"} & {each["name"] for each in content["operations"]}

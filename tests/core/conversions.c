@@ -52,10 +52,18 @@ static void test_integers(void) {
         wf64 wide = vi32_to_wf64(a), long_float;
         wi64 product = vi32_to_wi64(a) * vi32_to_wi64(b);
         long_float = wi64_to_wf64(product);
-        vf32 rounded = wi64_to_vf32(product);
+        vf32 rounded = wi64_to_vf32(product), unsigned_rounded = wu64_to_vf32(wi64_to_wu64(product));
+        wf64 unsigned_float = wu64_to_wf64(wi64_to_wu64(product)), positive = vu32_to_wf64(vi32_to_vu32(a));
+        vf32 positive_rounded = vu32_to_vf32(vi32_to_vu32(a));
         CHECK_INT(wi64_to_vi32(product), (uint32_t)x[i] * (uint32_t)y[i]);
         EACH(i) {
             int64_t exact = (int64_t)x[i] * y[i];
+            uint64_t bits = (uint64_t)exact;
+            uint32_t word = (uint32_t)x[i];
+            expect(unsigned_float[i] == (double)bits, "wu64_to_wf64", x[i], y[i], 0, unsigned_float[i], (double)bits);
+            expect(unsigned_rounded[i] == (float)bits, "wu64_to_vf32", x[i], y[i], 0, unsigned_rounded[i], (float)bits);
+            expect(positive[i] == word, "vu32_to_wf64", word, 0, 0, positive[i], word);
+            expect(positive_rounded[i] == (float)word, "vu32_to_vf32", word, 0, 0, positive_rounded[i], (float)word);
             expect(converted[i] == (float)x[i], "vi32_to_vf32", x[i], 0, 0, converted[i], (float)x[i]);
             expect(wide[i] == x[i], "vi32_to_wf64", x[i], 0, 0, wide[i], x[i]);
             expect(product[i] == exact, "vi32_to_wi64", x[i], y[i], 0, (double)product[i], (double)exact);
@@ -116,7 +124,8 @@ static void test_conversions(void) {
         if (round % 2 && fabs(wide[i]) < 1e30) {
             wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
         }
-        wi64 longs = vf32_to_wi64(n.a), wide_longs = wf64_to_wi64(wide);
+        wi64 longs = wf64_to_wi64(exact), wide_longs = wf64_to_wi64(wide);
+        wu64 unsigned_longs = wf64_to_wu64(wide);
         vi32 wide_whole = wf64_to_vi32(wide);
         vf32 narrow = wf64_to_vf32(wide);
         uint16_t halves[VF32_LANES], odd_halves[VF32_LANES];
@@ -132,9 +141,11 @@ static void test_conversions(void) {
             expect(whole[i] == expected, "vf32_to_vi32", x, 0, 0, whole[i], (double)expected);
             expect(wide_whole[i] == wide_expected, "wf64_to_vi32", w, 0, 0, wide_whole[i], (double)wide_expected);
             expected = saturated(x, INT64_MIN, INT64_MAX), wide_expected = saturated(w, INT64_MIN, INT64_MAX);
-            expect(longs[i] == expected, "vf32_to_wi64", x, 0, 0, (double)longs[i], (double)expected);
+            expect(longs[i] == expected, "wf64_to_wi64", x, 0, 0, (double)longs[i], (double)expected);
             expect(wide_longs[i] == wide_expected, "wf64_to_wi64", w, 0, 0, (double)wide_longs[i],
                    (double)wide_expected);
+            uint64_t positive = w >= 0x1p64 ? UINT64_MAX : w > 0 ? (uint64_t)w : 0;
+            expect(unsigned_longs[i] == positive, "wf64_to_wu64", w, 0, 0, (double)unsigned_longs[i], (double)positive);
             expect(x != x || exact[i] == x, "vf32_to_wf64", x, 0, 0, exact[i], x);
             expect(same(narrow[i], (float)w), "wf64_to_vf32", w, 0, 0, narrow[i], (float)w);
             float half = decoded_float16(halves[i]), odd_half = decoded_float16(odd_halves[i]);
@@ -147,9 +158,17 @@ static void test_conversions(void) {
 static void test_memory(void) {
     TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
     TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
+    TEST_STORAGE(wu64, uint64_t, , wu64_set(3), VF32_LANES)
     TEST_STORAGE(vf32, uint16_t, _float16, vf32_set(-3.5f), VF32_LANES)
-    TEST_STORAGE(vi32, uint8_t, _bits8, vi32_set(0xa5), VF32_LANES)
-    TEST_STORAGE(vi32, uint16_t, _bits16, vi32_set(0xa5a5), VF32_LANES)
+    TEST_STORAGE(vf32, uint16_t, _bfloat16, vf32_set(-3.5f), VF32_LANES)
+    TEST_STORAGE(vi32, int8_t, _int8, vi32_set(-0x25), VF32_LANES)
+    TEST_STORAGE(vi32, uint8_t, _uint8, vi32_set(0xa5), VF32_LANES)
+    TEST_STORAGE(vi32, int16_t, _int16, vi32_set(-0x25a5), VF32_LANES)
+    TEST_STORAGE(vi32, uint16_t, _uint16, vi32_set(0xa5a5), VF32_LANES)
+    TEST_STORAGE(vu8, uint8_t, , vu8_set(0xa5), V8_LANES)
+    TEST_STORAGE(vi16, int16_t, , vi16_set(-0x25a5), V16_LANES)
+    TEST_STORAGE(vm8, uint8_t, , vi8_set(-1), V8_LANES)
+    TEST_STORAGE(vm16, uint8_t, , vi16_set(-1), V16_LANES)
 }
 
 int main(int count, char **arguments) {

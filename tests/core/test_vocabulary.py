@@ -19,7 +19,7 @@ def check(run: c_programs.Run, program: str, folder: Path, *defines: str) -> Non
 
 
 @every_run
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
 def test_every_primitive(run: c_programs.Run, dtype: str, tmp_path: Path) -> None:
     check(run, "vocabulary.c", tmp_path, f"LW_ELEMENT_{dtype.upper()}")
 

@@ -168,7 +168,7 @@ static void test_integers(void) {
         CHECK(v_shift_right(a, 5), n.x[i] >> 5);
         CHECK(v_shift_left_each(a, b), n.y[i] < 0 || n.y[i] >= BITS ? 0 : (wrapped)n.x[i] << n.y[i]);
         CHECK(v_shift_left_each(a, v_and(b, v_set(BITS - 1))), (wrapped)n.x[i] << (n.y[i] & (BITS - 1)));
-        CHECK(v_shift_right_each(a, b), n.x[i] >> (n.y[i] < 0 || n.y[i] >= BITS ? BITS - 1 : n.y[i]));
+        CHECK(v_shift_right_each(a, b), n.y[i] >= 0 && n.y[i] < BITS ? n.x[i] >> n.y[i] : n.x[i] < 0 ? -1 : 0);
         CHECK(v_shift_right_each(a, v_and(b, v_set(BITS - 1))), n.x[i] >> (n.y[i] & (BITS - 1)));
         CHECK(v_minimum(a, b), n.x[i] < n.y[i] ? n.x[i] : n.y[i]);
         CHECK(v_maximum(a, b), n.x[i] > n.y[i] ? n.x[i] : n.y[i]);

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes  # noqa: F401  registers bfloat16
 import numpy as np
 import oracle_file
 from leak_meter import Call
@@ -87,7 +88,7 @@ def tensors() -> list[Any]:
     whole = lw.arange(9).reshape(3, 3)
     return [
         *(whole, whole[:, ::-2], whole[1:, 2], lw.zeros((0, 3)), lw.asarray([1.0, 0.0, 3.0])),
-        *(lw.asarray([1, 0, 3], dtype=dtype) for dtype in ("bool", "int32", "int64", "float16", "float64")),
+        *(lw.asarray([1, 0, 3], dtype=dtype) for dtype in ("bool", "int8", "int64", "uint32", "bfloat16", "float64")),
         *(lw.asarray(3), lw.asarray(2.5)),
         lw.broadcast_to(lw.ones(3), (2, 3)),
         lw.asarray(np.arange(3, dtype=np.float32)),
@@ -327,7 +328,7 @@ def functions() -> dict[str, list[Any]]:
         "from_dlpack_capsule": [
             *(lambda: _ext.from_dlpack_capsule(_exported()), _used_twice, (1,), (None,)),
             lambda: _ext.from_dlpack_capsule(_exported(max_version=(1, 0))),
-            *(lambda d=d: _ext.from_dlpack_capsule(np.ones(3, d).__dlpack__()) for d in ("f4", "u1", "c8", "i2")),
+            *(lambda d=d: _ext.from_dlpack_capsule(np.ones(3, d).__dlpack__()) for d in ("f4", "u1", "c8", "c16")),
             lambda: _ext.from_dlpack_capsule(np.zeros((1,) * 9).__dlpack__()),
         ],
         "allocate": [
@@ -341,6 +342,7 @@ def functions() -> dict[str, list[Any]]:
             *(("full", (3,), "int32", (2**70,), "full"), ("full", (-3,), "int32", (1,), "full")),
             *(("full", "text", "int32", (1,), "full"), ("full", 3, "int32", ("text",), "full"), (1, 2, 3, 4, 5)),
         ],
+        "set_default_dtype": [("float32",), ("int32",), ("nothing",), (None,)],
         "put": [
             *((target, lw.asarray([0, 2]), lw.ones((2, 4)), 0), (target, lw.asarray([0]), 2.5, 1)),
             *((target, lw.asarray([1]), target[:1], 0), (target, np.array([1]), np.ones(4, np.uint8), 0)),

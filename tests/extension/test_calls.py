@@ -126,14 +126,14 @@ def test_indices_out_of_range(call, message):
             r"matmul: expected batch dimensions .* that broadcast, got x1 \(2, 3, 4\) and x2 \(3, 4, 5\)$",
         ),
         (lambda x: lw.take(x, np.array([2**32])), lw.IndexOutOfRangeError, "take: .* extent 3, got 4294967296$"),
-        (lambda x: lw.take(x, [0.5]), lw.DTypeError, "take: .*int32"),
+        (lambda x: lw.take(x, [0.5]), lw.DTypeError, "take: expected indices of an integer dtype, got float32"),
         (lambda x: x[9], lw.IndexOutOfRangeError, "getitem: .* axis 0 of extent 3, got 9$"),
         (lambda x: x[::0], lw.ArgumentError, "getitem: expected a slice of ints with a step other than 0"),
         (lambda x: x["a":], lw.ArgumentTypeError, "getitem: expected a slice of ints"),
         (
             lambda x: x[lw.arange(3) :],
             lw.ArgumentTypeError,
-            r"index: expected a 0-dimensional int32 or int64 tensor, got int32 of shape \(3,\); select an element",
+            r"index: expected a 0-dimensional integer tensor, got int32 of shape \(3,\); select an element",
         ),
         (float, lw.ArgumentError, "float: .* select one with an index$"),
         (bool, lw.ArgumentError, r"bool: .* use any\(\), all\(\) or an index$"),
@@ -237,7 +237,7 @@ def test_signatures_and_docstrings():
     assert str(inspect.signature(lw.sum)).startswith("(x, /, axis=None, *, keepdims=False")
     assert str(inspect.signature(lw.triu)).startswith("(x, /, k=0")
     assert "softmax" in lw.softmax.__doc__.lower()
-    assert "indices : int32 or int64 array" in lw.take.__doc__
+    assert "indices : integer array" in lw.take.__doc__
     for function in (lw.conv2d, lw.max_pool2d, lw.avg_pool2d):
         assert "for one image" in function.__doc__
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import lanewise as lw
+from lanewise.dtypes import ALL
 
 DLPACK = ("__dlpack__", "__dlpack_device__")
-DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
+DTYPES = [dtype.name for dtype in ALL if dtype.format]  # NumPy has them without ml_dtypes, too
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -145,7 +146,7 @@ def test_errors_in_a_python_buffer_come_through():
         lw.asarray(Stubborn())
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint16", "complex64", ">f4", "datetime64[s]"])
+@pytest.mark.parametrize("dtype", ["complex64", "longdouble", "datetime64[s]"])
 def test_foreign_dtypes_are_refused(dtype):
     with pytest.raises((lw.DTypeError, ValueError), match=r"^asarray: expected|^asarray: .*memory"):
         lw.asarray(np.zeros(3, dtype))
@@ -158,8 +159,7 @@ def test_foreign_dtypes_are_refused(dtype):
         ([b"a"], "expected numbers, got bytes$"),
         ([object()], "expected numbers, got Python objects; "),
         (np.zeros(1, [("a", "i4"), ("b", "f4")]), "expected numbers, got records; give one field"),
-        (np.zeros(1, "u4"), r"expected .*, got uint32 \(.*\); convert it first, as x\.astype\('int64'\)"),
-        (np.zeros(1, "u8"), r"expected .*, got uint64 \(.*\); convert it first, as x\.astype\('int64'\)"),
+        (np.zeros(1, "g"), r"expected .*, got longdouble \(.*\); convert it first, as x\.astype\('float64'\)"),
     ],
 )
 def test_elements_that_are_not_numbers_are_named(elements, message):
@@ -167,10 +167,9 @@ def test_elements_that_are_not_numbers_are_named(elements, message):
         lw.asarray(np.array(elements))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64", "complex64"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_dlpack_names_a_dtype_that_it_refuses(dtype):
-    advice = r"use asarray\(x\)" if dtype == "uint8" else "convert it first"
-    with pytest.raises(lw.DTypeError, match=f"^from_dlpack: expected bool, int32, .*, got {dtype}; {advice}"):
+    with pytest.raises(lw.DTypeError, match=f"^from_dlpack: expected bool, int8, .*, got {dtype}; convert it first"):
         lw.from_dlpack(np.zeros(3, dtype))
 
 

@@ -113,16 +113,16 @@ def test_tensors_without_dimensions_are_not_weak(dtype):
 
 
 def test_numpy_scalars_alone_keep_their_dtype():
-    """A NumPy scalar keeps its dtype if the operation has a kernel for it; otherwise it counts as a Python number."""
+    """A NumPy scalar keeps its dtype if the operation accepts it. One of float64 is a Python float, too."""
     assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
     assert lw.abs(np.int64(-1)).dtype == lw.int64
     assert lw.abs(np.array(-1.0)).dtype == lw.float64
-    assert lw.abs(np.float16(-1)).dtype == lw.float32
-    assert lw.exp(np.float64(0)).dtype == lw.float32  # it is a Python float, too
+    assert lw.abs(np.float16(-1)).dtype == lw.float16
+    assert lw.abs(np.uint8(1)).dtype == lw.uint8
+    assert (lw.exp(np.int8(0)).dtype, lw.exp(np.int64(0)).dtype) == (lw.float32, lw.float64)
+    assert lw.exp(np.float64(0)).dtype == lw.float32
     assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
     assert lw.asarray(np.int64(1)).dtype == lw.int64
-    with pytest.raises(lw.DTypeError, match="float16"):  # unlike a scalar, an array keeps its dtype
-        lw.exp(np.ones(1, "float16"))
 
 
 @pytest.mark.parametrize(("dtype", "result"), [("int32", "float32"), ("int64", "float64"), ("bool", "float32")])
@@ -147,10 +147,10 @@ def test_dtypes_of_arithmetic(name, first, second):
 @pytest.mark.parametrize(
     ("number", "got"),
     [(2**40, "1099511627776"), (2**80, "an int beyond 64 bits"), (np.int64(2**40), "1099511627776"),
-     (np.uint64(2**63), "an int beyond 64 bits")],
+     (np.uint64(2**63), "9223372036854775808")],
 )  # fmt: skip
 def test_int_that_does_not_fit_is_refused(number, got):
-    with pytest.raises(lw.RangeError, match=f"^add: expected a number within int32, got {got}"):
+    with pytest.raises(lw.RangeError, match=f"^add: expected a number within int32, .*got {got}"):
         lw.asarray([1, 2]) + number
     assert (lw.asarray([1, 2]) < number).tolist() == [True, True]
 
@@ -167,19 +167,12 @@ def test_ints_of_any_size_become_floats_next_to_floats():
     assert lw.full(1, 10**400, dtype=lw.float32).tolist() == [math.inf]
 
 
-def test_storage_dtypes_name_astype():
-    dtypes = "bool, int32, int64, float32 or float64"
-    expected = rf"^exp: expected {dtypes}, got float16 for x; convert it with astype\(x, lw\.float32\)$"
-    with pytest.raises(lw.DTypeError, match=expected):
-        lw.exp(np.ones(3, "float16"))
-
-
 def test_a_dtype_without_a_kernel_is_named_with_its_argument():
-    with pytest.raises(lw.DTypeError, match=r"^add: .*, got float16 for x2; "):
-        lw.add(1, np.ones(3, "float16"))
-    with pytest.raises(
-        lw.DTypeError, match=r"^bitwise_and: expected bool, int32 or int64, got float32 for x2; .*lw\.int32\)$"
-    ):
+    dtypes = "bool, int8, int16, int32, int64, uint8, uint16, uint32 or uint64"
+    expected = rf"^bitwise_invert: expected {dtypes}, got float16 for x; convert it with astype\(x, lw\.int32\)$"
+    with pytest.raises(lw.DTypeError, match=expected):
+        lw.bitwise_invert(np.ones(3, "float16"))
+    with pytest.raises(lw.DTypeError, match=rf"^bitwise_and: expected {dtypes}, got float32 for x2; .*lw\.int32\)$"):
         lw.bitwise_and([1], 0.5)
 
 
@@ -378,7 +371,7 @@ def test_numbers_of_one_element():
     with pytest.raises(lw.ArgumentError, match=r"one element, got shape \(2,\)"):
         bool(lw.asarray([1, 2]))
     for tensor, got in ((lw.asarray(1.0), r"float32 of shape \(\)"), (lw.asarray([1]), r"int32 of shape \(1,\)")):
-        with pytest.raises(TypeError, match=rf"^index: expected a 0-dimensional int32 or int64 tensor, got {got}"):
+        with pytest.raises(TypeError, match=rf"^index: expected a 0-dimensional integer tensor, got {got}"):
             operator.index(tensor)
 
 

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes  # noqa: F401  registers bfloat16
 import numpy as np
 
 import lanewise as lw

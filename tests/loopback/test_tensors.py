@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from generator.schema import DTYPES, INTEGERS
 
 import lanewise as lw
 from lanewise import _ext
@@ -134,11 +135,11 @@ def test_bits_and_place(name: str) -> None:
     assert_same_bits(result, compute(Operands("cpu")))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("number", [1, True, 2.5])
 def test_a_number_that_is_assigned_is_not_uploaded(dtype: str, number: float) -> None:
-    if isinstance(number, float) and dtype.startswith("int"):
-        number = -7
+    if isinstance(number, float) and dtype in INTEGERS:
+        number = 7 if dtype.startswith("u") else -7
     x, indices = on("wgpu", X, dtype), on("wgpu", [3, 0], np.int32)
     expected = array(x)
     before = lw.memory_stats("wgpu")

@@ -75,7 +75,8 @@ def compile_runner(
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     name += "-paths" if flags else ""
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
-    include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
+    include = [*build.KERNEL_INCLUDE, ROOT / "native", ROOT / "native" / "extension", folder]
+    facts = build.GENERATED / "lanewise_dtypes.c"
     write_names(folder)
     inputs = tuple(build.included(build.KERNEL_INCLUDE))
     objects = [
@@ -89,7 +90,7 @@ def compile_runner(
             (source, *PROGRAMS.glob("*.h"), folder / "kernel_names.h", *inputs),
             using.version,
         )
-        for source in (PROGRAMS / "runner.c", ROOT / "native" / "system" / "cpu.c")
+        for source in (PROGRAMS / "runner.c", ROOT / "native" / "system" / "cpu.c", facts)
     ]
     if isa:
         objects += build.kernel_objects(target, using, isa, folder, flags)

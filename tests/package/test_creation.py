@@ -191,7 +191,7 @@ def test_asarray_refuses_anything_else(wrong):
 def test_numbers_that_do_not_fit_a_dtype(number, dtype, error):
     """asarray refuses the number, alone and in a list; full refuses it as a fill value."""
     for call in (lambda: lw.asarray(number, dtype), lambda: lw.asarray([number], dtype)):
-        with pytest.raises(error, match=rf"^asarray: expected an? (number within|int for dtype) {dtype}, got "):
+        with pytest.raises(error, match=rf"^asarray: expected an? (number within|int for dtype) {dtype}, .*got "):
             call()
     with pytest.raises(error, match=r"^full: "):
         lw.full(1, number, dtype)

@@ -13,6 +13,7 @@ import pytest
 import lanewise as lw
 from lanewise import array_interface, dispatch, methods, other_names
 from lanewise.backends import registry
+from lanewise.dtypes import ALL
 
 MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 
@@ -137,14 +138,14 @@ def exposed(array):
     return made
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "bool", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", [dtype.name for dtype in ALL if dtype.format])
 def test_objects_with_an_array_interface_are_read(dtype):
     array = np.arange(24).astype(dtype).reshape(2, 3, 4)
     repeated = np.broadcast_to(array, (2, 2, 3, 4))
     alone = (array[:1], array[:1].T)
     for view in (array, array.T, array[::-1, :, ::-2], array[:, :0], array[1, 2, 3], repeated, *alone):
         made = lw.asarray(exposed(view))
-        assert made.dtype == ("int32" if dtype == "uint8" else dtype)
+        assert made.dtype == dtype
         np.testing.assert_array_equal(np.asarray(made), view)
     assert lw.asarray(exposed(array), lw.float32).dtype is lw.float32
     copied = lw.asarray(exposed(array))
@@ -156,7 +157,7 @@ def test_pictures_are_read():
     image = pytest.importorskip("PIL.Image")
     pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     made = lw.asarray(image.fromarray(pixels))
-    assert made.dtype is lw.int32 and made.tolist() == pixels.tolist()
+    assert made.dtype is lw.uint8 and made.tolist() == pixels.tolist()
     assert lw.add(image.fromarray(pixels), 1.0).tolist() == (pixels + 1.0).tolist()
     assert lw.asarray(image.fromarray(pixels[..., 0] > 5)).tolist() == (pixels[..., 0] > 5).tolist()
 
@@ -185,7 +186,7 @@ GOOD = {"shape": (2,), "typestr": "<f4", "data": b"\0\0\x80?\0\0\0@"}
         ({"typestr": ">f4"}, lw.DTypeError, "little-endian"),
         ({"typestr": "|f4"}, lw.DTypeError, "typestr"),
         ({"typestr": "<c8"}, lw.DTypeError, "float32"),
-        ({"typestr": "<u2"}, lw.DTypeError, "uint8"),
+        ({"typestr": "<c8"}, lw.DTypeError, "uint8"),
         ({"typestr": "|V4"}, lw.DTypeError, "typestr"),
         ({"strides": (4, 4)}, lw.ArgumentError, "strides"),
         ({"strides": (3,)}, lw.ArgumentError, "strides"),

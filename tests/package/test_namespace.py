@@ -38,9 +38,10 @@ def test_array_namespace_info():
     assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
     assert info.default_device() == "cpu" and "cpu" in info.devices()
     assert info.default_dtypes() == {"real floating": lw.float32, "integral": lw.int32, "indexing": lw.int32}
-    assert list(info.dtypes().values()) == [lw.bool, lw.int32, lw.int64, lw.float32, lw.float64]
-    assert info.dtypes(kind="integral") == {"int32": lw.int32, "int64": lw.int64}
-    assert info.dtypes(device="cpu", kind=("bool", "unsigned integer")) == {"bool": lw.bool}
+    signed, unsigned = ("int8", "int16", "int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
+    assert list(info.dtypes()) == ["bool", *signed, *unsigned, "float32", "float64"]
+    assert info.dtypes(kind="signed integer") == {name: getattr(lw, name) for name in signed}
+    assert list(info.dtypes(device="cpu", kind=("bool", "unsigned integer"))) == ["bool", *unsigned]
     with pytest.raises(lw.ArgumentError, match="got 'tpu'"):
         info.dtypes(device="tpu")
 

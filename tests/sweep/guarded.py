@@ -17,6 +17,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "contracts"), str(HERE.parent), str(HERE)]
 
+import ml_dtypes  # noqa: E402, F401  registers bfloat16
 import numpy as np  # noqa: E402
 import oracle_file  # noqa: E402
 import raw  # noqa: E402

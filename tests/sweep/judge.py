@@ -39,7 +39,7 @@ def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
 def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
     """Returns for each element whether the result is as near to the reference as `bound` demands. If `strict`, a
     reference of zero demands a zero of the same sign."""
-    if got.dtype.kind != "f":
+    if got.dtype.name not in DIGITS:
         return got == expected
     dtype = got.dtype.name
     with np.errstate(all="ignore"):
@@ -87,6 +87,6 @@ def unit(values: np.ndarray, dtype: str) -> np.ndarray:
 
 def bits(array: np.ndarray) -> np.ndarray:
     """Returns the bits of an array, with all NaNs made equal, since their bits differ between backends."""
-    if array.dtype.kind == "f":
+    if array.dtype.name in DIGITS:
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return np.ascontiguousarray(array).view(INTEGERS[array.dtype.itemsize])

@@ -8,24 +8,31 @@ import calls
 import numpy as np
 import pytest
 from generator import references
-from generator.schema import DTYPES, FLOATS
+from generator.facts import FACTS
+from generator.schema import DTYPES, FLOATS, INTEGERS
 
 import lanewise as lw
 
-# An operation without a kernel for a dtype computes in the first of these for which it has a kernel.
-LATER = {"bool": ("int32", "float32"), "int32": ("float32",), "int64": ("float64",)}
+# An operation that does not accept a dtype computes in the first of these that it accepts.
+LATER = {"bool": ("int32", "float32"), **{each: ("float64" if "64" in each else "float32",) for each in INTEGERS}}
 
 
-def promoted(*dtypes):
-    """Returns the dtype that tensors of these dtypes are promoted to: the last in the order of DTYPES."""
-    return max(dtypes, key=DTYPES.index)
+def promoted(first, second):
+    """Returns the dtype that tensors of two dtypes are promoted to, or None if there is none."""
+    both = FACTS.promoted(FACTS.dtypes[first], FACTS.dtypes[second])
+    return both and both.name
 
 
-def computed(contract, dtype):
-    """Returns the dtype that a call computes in, or None if it is rejected."""
-    if dtype in contract.computed:
-        return dtype
-    return next((each for each in LATER.get(dtype, ()) if each in contract.computed), None)
+def expected_dtype(contract, *dtypes):
+    """Returns the dtype of the result of tensors of one or two dtypes, or None if they are rejected."""
+    together = promoted(dtypes[0], dtypes[-1])
+    if contract.compares:
+        return "bool"
+    accepted = DTYPES if contract.moves else contract.dtypes
+    dtype = next((each for each in (together, *LATER.get(together, ())) if each in accepted), None)
+    if contract.widens and dtype in INTEGERS:  # sums, of integers of less than 32 bits
+        dtype = promoted(dtype, "uint32" if FACTS.dtypes[dtype].group.name == "unsigned" else "int32")
+    return dtype and contract.result(dtype)
 
 
 def tensors(contract, dtypes):
@@ -50,28 +57,27 @@ def test_promotion(contract, backend):
     if contract.internal:
         return
     for dtypes in itertools.product(DTYPES, repeat=min(free_inputs(contract), 2)):
-        together = promoted(*dtypes)
         inputs = tensors(contract, [*dtypes, dtypes[-1]])
-        expected = computed(contract, together)
+        expected = expected_dtype(contract, *dtypes)
         if expected is None:
             with pytest.raises(lw.DTypeError, match="astype"):
                 function(*inputs, **calls.with_axis(contract))
         else:
-            assert function(*inputs, **calls.with_axis(contract)).dtype == contract.result(expected), dtypes
+            assert function(*inputs, **calls.with_axis(contract)).dtype == expected, dtypes
 
 
 @pytest.mark.contracts(
     lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2 and not contract.internal
 )
-def test_python_numbers_are_weak(contract, dtype, backend):
+def test_python_numbers_are_weak(contract, backend):
     """A Python number takes the tensor's dtype, unless its type comes after the dtype in the order bool, int, float."""
     function = getattr(lw, contract.operation)
-    number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
-    for kind, (value, dtypes) in number.items():
-        if dtype in dtypes:
-            inputs = tensors(contract, [dtype, dtype])
-            result = function(*inputs[:-1], value)
-            assert result.dtype == contract.result(dtype), kind
+    for value, dtypes in ((True, DTYPES), (1, DTYPES[1:]), (1.0, FLOATS)):
+        for dtype in dtypes:
+            if contract.moves or dtype in contract.dtypes:
+                inputs = tensors(contract, [dtype, dtype])
+                result = function(*inputs[:-1], value)
+                assert result.dtype == contract.result(dtype), (dtype, value)
 
 
 COMPARISONS = {
@@ -83,7 +89,7 @@ COMPARISONS = {
     "greater_equal": operator.ge,
 }
 # Where dtypes end, begin to skip integers, or stop having fractions.
-POWERS = [2**power for power in (0, 10, 11, 21, 22, 23, 24, 30, 31, 52, 53, 62, 63, 64, 127, 128, 200)]
+POWERS = [2**power for power in (0, 7, 8, 10, 11, 15, 16, 21, 22, 23, 24, 30, 31, 52, 53, 62, 63, 64, 127, 128, 200)]
 WHOLE = sorted({sign * (power + step) for power in POWERS for step in (-1, 0, 1) for sign in (-1, 1)})
 FRACTIONS = [
     sign * (power - part) for power in (1, 2**21, 2**22, 2**24, 2**31) for part in (0.5, 0.3) for sign in (-1, 1)
@@ -117,6 +123,13 @@ def test_tensors_are_compared_by_value(first, second, backend):
             assert not wrong.size, (name, [pairs[each] for each in wrong[:5]])
 
 
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("second", ["float32", "uint64"])
+def test_errors_of_comparisons_name_the_operation(name, second, backend):
+    with pytest.raises(lw.ShapeError, match=f"^{name}: expected shapes that broadcast"):
+        getattr(lw, name)(lw.ones(3, "int64"), lw.ones(4, second))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_numbers_are_compared_by_value(dtype, backend):
     """A float beside floats is the exception: it stands for the nearest number of their dtype, as everywhere."""
@@ -137,7 +150,8 @@ def test_numbers_are_compared_by_value(dtype, backend):
         assert got == expected, number
 
 
-DIGITS = {"float16": (11, 16), "float32": (24, 128), "float64": (53, 1024)}  # of the significand; the largest exponent
+# The bits of the significand, and the largest exponent.
+DIGITS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
 
 
 def rounded(number, dtype):

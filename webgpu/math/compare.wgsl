@@ -3,10 +3,7 @@
 const lw_INT32_MAX = 0x7fffffff;
 const lw_INT32_MIN = -lw_INT32_MAX - 1;
 
-// Masks and special values of float16 and float64, like those of float32 in bits.wgsl.
-const lw_INFINITY_BITS_FLOAT16 = 0x7c00u;
-const lw_FRACTION_BITS_FLOAT16 = 0x03ffu;
-const lw_ONE_BITS_FLOAT16 = 0x3c00u;
+// Masks and special values of float64, like those of float32 in bits.wgsl.
 const lw_INFINITY_BITS_FLOAT64 = vec2<u32>(0u, 0x7ff00000u);
 const lw_FRACTION_BITS_FLOAT64 = vec2<u32>(0xffffffffu, 0x000fffffu);
 const lw_ONE_BITS_FLOAT64 = vec2<u32>(0u, 0x3ff00000u);
@@ -38,31 +35,10 @@ fn lw_is_equal_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
     return !lw_is_nan_float64(x1) & !lw_is_nan_float64(x2) & all(lw_order_float64(x1) == lw_order_float64(x2));
 }
 
-fn lw_magnitude_bits_float16(x: u32) -> u32 {
-    return x & 0x7fffu;
-}
-
-fn lw_is_nan_float16(x: u32) -> bool {
-    return lw_magnitude_bits_float16(x) > lw_INFINITY_BITS_FLOAT16;
-}
-
-fn lw_order_float16(x: u32) -> i32 {
-    let magnitude = i32(lw_magnitude_bits_float16(x));
-    return select(magnitude, -magnitude, (x >> 15u) == 1u);
-}
-
-fn lw_is_less_float16(x1: u32, x2: u32) -> bool {
-    return !lw_is_nan_float16(x1) & !lw_is_nan_float16(x2) & (lw_order_float16(x1) < lw_order_float16(x2));
-}
-
-fn lw_is_equal_float16(x1: u32, x2: u32) -> bool {
-    return !lw_is_nan_float16(x1) & !lw_is_nan_float16(x2) & (lw_order_float16(x1) == lw_order_float16(x2));
-}
-
 template binary(bool) -> bool: operation = is_less; result = !x1 & x2;
-template binary(int32) -> bool: operation = is_less; result = x1 < x2;
+template binary(int32 uint32) -> bool: operation = is_less; result = x1 < x2;
 template binary(int64) -> bool: operation = is_less; result = lw_is_less_wide(x1, x2);
-template binary(bool int32) -> bool: operation = is_equal; result = x1 == x2;
+template binary(bool int32 uint32) -> bool: operation = is_equal; result = x1 == x2;
 template binary(int64) -> bool: operation = is_equal; result = all(x1 == x2);
 
 fn lw_is_less_float32(x1: f32, x2: f32) -> bool {

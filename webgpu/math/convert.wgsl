@@ -23,6 +23,10 @@ fn lw_format_float16() -> LwFormat {
     return LwFormat(10u, 15, 31);
 }
 
+fn lw_format_bfloat16() -> LwFormat {
+    return LwFormat(7u, 127, 255);
+}
+
 fn lw_format_float32() -> LwFormat {
     return LwFormat(23u, 127, 255);
 }
@@ -49,8 +53,11 @@ fn lw_number_of_float(format: LwFormat, sign: u32, exponent: i32, fraction: vec2
 }
 
 fn lw_number_of_float16(x: u32) -> LwNumber {
-    let exponent = i32(lw_magnitude_bits_float16(x) >> 10u);
-    return lw_number_of_float(lw_format_float16(), x >> 15u, exponent, vec2<u32>(x & lw_FRACTION_BITS_FLOAT16, 0u));
+    return lw_number_of_float(lw_format_float16(), x >> 15u, i32((x >> 10u) & 0x1fu), vec2<u32>(x & 0x3ffu, 0u));
+}
+
+fn lw_number_of_bfloat16(x: u32) -> LwNumber {
+    return lw_number_of_float32(bitcast<f32>(x << 16u));
 }
 
 fn lw_number_of_float32(x: f32) -> LwNumber {
@@ -64,14 +71,23 @@ fn lw_number_of_float64(x: vec2<u32>) -> LwNumber {
     return lw_number_of_float(lw_format_float64(), x.y >> 31u, exponent, x & lw_FRACTION_BITS_FLOAT64);
 }
 
-fn lw_number_of_int64(x: vec2<u32>) -> LwNumber {
+fn lw_number_of_uint64(x: vec2<u32>) -> LwNumber {
     if (all(x == vec2<u32>())) {
         return LwNumber(0u, lw_zero, x, 0);
     }
+    let shift = lw_leading_zeros_wide(x);
+    return LwNumber(0u, lw_finite, lw_shift_left_wide(x, shift), 63 - i32(shift));
+}
+
+fn lw_number_of_uint32(x: u32) -> LwNumber {
+    return lw_number_of_uint64(vec2<u32>(x, 0u));
+}
+
+fn lw_number_of_int64(x: vec2<u32>) -> LwNumber {
     let sign = x.y >> 31u;
-    let magnitude = select(x, lw_negate_wide(x), sign == 1u);
-    let shift = lw_leading_zeros_wide(magnitude);
-    return LwNumber(sign, lw_finite, lw_shift_left_wide(magnitude, shift), 63 - i32(shift));
+    var number = lw_number_of_uint64(select(x, lw_negate_wide(x), sign == 1u));
+    number.sign = sign;
+    return number;
 }
 
 fn lw_number_of_int32(x: i32) -> LwNumber {
@@ -114,6 +130,10 @@ fn lw_float16_of(number: LwNumber) -> u32 {
     return lw_float_of(lw_format_float16(), number).x | (number.sign << 15u);
 }
 
+fn lw_bfloat16_of(number: LwNumber) -> u32 {
+    return lw_float_of(lw_format_bfloat16(), number).x | (number.sign << 15u);
+}
+
 fn lw_float32_of(number: LwNumber) -> f32 {
     return bitcast<f32>(lw_float_of(lw_format_float32(), number).x | (number.sign << 31u));
 }
@@ -136,4 +156,48 @@ fn lw_integer_of(number: LwNumber, bits: i32) -> vec2<u32> {
     }
     let magnitude = lw_shift_right_wide(number.mantissa, u32(63 - number.exponent));
     return select(magnitude, lw_negate_wide(magnitude), number.sign == 1u);
+}
+
+// The same for an unsigned integer; negative values become 0.
+fn lw_unsigned_of(number: LwNumber, bits: i32) -> vec2<u32> {
+    let is_nothing = (number.category == lw_zero) | (number.category == lw_not_a_number) | (number.sign == 1u);
+    if (is_nothing | ((number.category == lw_finite) & (number.exponent < 0))) {
+        return vec2<u32>();
+    }
+    if ((number.category == lw_infinite) | (number.exponent >= bits)) {
+        return lw_shift_right_wide(vec2<u32>(0xffffffffu, 0xffffffffu), u32(64 - bits));
+    }
+    return lw_shift_right_wide(number.mantissa, u32(63 - number.exponent));
+}
+
+fn lw_int8_of(number: LwNumber) -> i32 {
+    return bitcast<i32>(lw_integer_of(number, 8).x);
+}
+
+fn lw_int16_of(number: LwNumber) -> i32 {
+    return bitcast<i32>(lw_integer_of(number, 16).x);
+}
+
+fn lw_int32_of(number: LwNumber) -> i32 {
+    return bitcast<i32>(lw_integer_of(number, 32).x);
+}
+
+fn lw_int64_of(number: LwNumber) -> vec2<u32> {
+    return lw_integer_of(number, 64);
+}
+
+fn lw_uint8_of(number: LwNumber) -> i32 {
+    return bitcast<i32>(lw_unsigned_of(number, 8).x);
+}
+
+fn lw_uint16_of(number: LwNumber) -> i32 {
+    return bitcast<i32>(lw_unsigned_of(number, 16).x);
+}
+
+fn lw_uint32_of(number: LwNumber) -> u32 {
+    return lw_unsigned_of(number, 32).x;
+}
+
+fn lw_uint64_of(number: LwNumber) -> vec2<u32> {
+    return lw_unsigned_of(number, 64);
 }

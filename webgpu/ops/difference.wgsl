@@ -7,3 +7,7 @@ fn lw_difference_int32(x1: i32, x2: i32) -> f32 {
     number.sign = u32(is_negative);
     return lw_float32_of(number);
 }
+
+// x - 2^31 as a signed integer: the differences are the same.
+template binary(uint32) -> float32:
+    result = lw_difference_int32(bitcast<i32>(x1 ^ lw_SIGN_BIT), bitcast<i32>(x2 ^ lw_SIGN_BIT));

@@ -41,3 +41,5 @@ fn lw_floor_divide_int32(x1: i32, x2: i32) -> i32 {
     let whole = x1 / x2;
     return whole - select(0, 1, (whole * x2 != x1) & ((x1 < 0) != (x2 < 0)));
 }
+
+template binary(uint32): result = select(x1 / x2, 0u, x2 == 0u);

@@ -1,4 +1,3 @@
 template expression(float32) -> bool: result = lw_is_finite(x);
-template expression(float16) -> bool: result = lw_magnitude_bits_float16(x) < lw_INFINITY_BITS_FLOAT16;
 template expression(float64) -> bool:
     result = lw_is_less_unsigned_wide(lw_magnitude_bits_float64(x), lw_INFINITY_BITS_FLOAT64);

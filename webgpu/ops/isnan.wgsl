@@ -1,2 +1,2 @@
 template expression(float32) -> bool: result = lw_is_nan(x);
-template expression(float16 float64) -> bool: result = lw_is_nan_$dtype(x);
+template expression(float64) -> bool: result = lw_is_nan_$dtype(x);

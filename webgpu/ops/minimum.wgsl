@@ -9,4 +9,4 @@ fn lw_minimum_float32(x1: f32, x2: f32) -> f32 {
     return x1;
 }
 
-template binary(int32): result = min(x1, x2);
+template binary(int32 uint32): result = min(x1, x2);

@@ -39,20 +39,22 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(bitcast<u32>(power) | select(0u, lw_SIGN_BIT, negative & (parity == 1u)));
 }
 
-// Returns x1^x2, by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on
-// the lowest bit of x2 alone.
+// If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the lowest bit of x2 alone.
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
-    var bits = x2;
-    if (x2 < 0) {
-        if ((x1 != 1) & (x1 != -1)) {
-            return 0;
-        }
-        bits = x2 & 1;
+    if ((x2 < 0) & (x1 != 1) & (x1 != -1)) {
+        return 0;
     }
-    var result = 1;
+    let exponent = select(x2, x2 & 1, x2 < 0);
+    return bitcast<i32>(lw_pow_uint32(bitcast<u32>(x1), bitcast<u32>(exponent)));
+}
+
+// Returns x1^x2, by repeated squaring. Its bits do not depend on the sign of x1.
+fn lw_pow_uint32(x1: u32, x2: u32) -> u32 {
+    var bits = x2;
+    var result = 1u;
     var square = x1;
-    while (bits != 0) {
-        result = select(result, result * square, (bits & 1) != 0);
+    while (bits != 0u) {
+        result = select(result, result * square, (bits & 1u) != 0u);
         square = square * square;
         bits = bits >> 1u;
     }

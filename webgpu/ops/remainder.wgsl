@@ -28,3 +28,5 @@ fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
 }
 
 template binary(int32): result = select(x1 - lw_floor_divide_int32(x1, x2) * x2, 0, x2 == 0);
+// WGSL defines x % 0 as 0.
+template binary(uint32): result = x1 % x2;

@@ -1,7 +1,7 @@
 // Returns whether an element of the row is before a value.
-fn lw_searchsorted_int32(element: i32, value: i32, is_after_equal: bool) -> bool {
-    return (element < value) | (is_after_equal & (element == value));
-}
+template expression(int32 uint32) -> bool:
+    arguments = element: $value, value: $value, is_after_equal: bool;
+    result = (element < value) | (is_after_equal & (element == value));
 
 // NaN is the largest element, and -0 equals 0.
 fn lw_searchsorted_float32(element: f32, value: f32, is_after_equal: bool) -> bool {

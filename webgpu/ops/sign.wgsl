@@ -6,3 +6,4 @@ fn lw_sign_float32(x: f32) -> f32 {
 }
 
 template expression(int32): result = sign(x);
+template expression(uint32): result = min(x, 1u);

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from string import Template
 
@@ -51,10 +52,14 @@ class Item:
         return f"{words}.x" if self.element == "u32" else f"bitcast<{self.element}>({words}.x)"
 
 
-def _item(bits: int, group: str = "unsigned") -> Item:
+def _item(bits: int, group: str = "bits") -> Item:
     """Returns the item of dtypes of a size and class, by default that of bits without a meaning."""
     if group == "bool":
         return Item(bits, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)")
+    if group in ("signed", "unsigned") and bits < 32:
+        empty = 32 - bits
+        load = f"((bitcast<i32>($item) << {empty}u) >> {empty}u)" if group == "signed" else "bitcast<i32>($item)"
+        return Item(bits, "u32", "i32", load, f"(bitcast<u32>($value) & {hex((1 << bits) - 1)}u)")
     letter = {"signed": "i", "floating": "f"}.get(group, "u") if bits == 32 else "u"
     element = "vec2<u32>" if bits == 64 else f"{letter}32"
     return Item(bits, element, element)
@@ -73,16 +78,16 @@ class Library:
     """The declarations of webgpu/math, webgpu/ops and two files of webgpu/kinds by name, and those that are added.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
-    a closing brace. `template NAME(DTYPES) -> RESULT: key = expression; ...` stands for the declarations of
-    webgpu/functions/NAME.wgsl, once for each dtype, in which each $key is replaced. `-> RESULT` is there if the result
-    has another dtype.
+    a closing brace. `template NAME(DTYPES) -> RESULTS: key = expression; ...` stands for the declarations of
+    webgpu/functions/NAME.wgsl, once for each dtype and each result, in which each $key is replaced. `-> RESULTS` is
+    there if the result has another dtype.
     """
 
     declaration = re.compile(
         r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
     )
     name = re.compile(r"\b(?:lw_\w+|Lw\w+)\b")
-    template = re.compile(r"^template (\w+)\(([\w ]+)\)(?: -> (\w+))?:((?:\s+\w+ = [^;]+;)+)$", re.M)
+    template = re.compile(r"^template (\w+)\(([\w ]+)\)(?: -> ([\w ]+))?:((?:\s+\w+ = [^;]+;)+)$", re.M)
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -92,8 +97,8 @@ class Library:
         for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), *shared]):
             text = path.read_text()
             self.add(text, path)
-            for name, dtypes, result, keys in self.template.findall(text):
-                for dtype in dtypes.split():
+            for name, dtypes, results, keys in self.template.findall(text):
+                for dtype, result in product(dtypes.split(), results.split() or [""]):
                     try:
                         filled = self._filled(path, name, dtype, result or dtype, keys)
                     except (FileNotFoundError, KeyError) as error:
@@ -275,7 +280,10 @@ class Module:
         word = f"{name}_buffer[({offset} >> 2u) + i]"
         word = f"atomicLoad(&{word})" if atomic else word
         items = f"((vec4<u32>({word}) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u))"
-        return f"({items} != vec4<u32>())" if item.value == "bool" else items
+        if item.value == "bool":
+            return f"({items} != vec4<u32>())"
+        load = item.load.replace("bitcast<i32>", "bitcast<vec4<i32>>").replace("24u", "vec4<u32>(24u)")
+        return load.replace("$item", items)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
         """Returns statements, without the last semicolon, that store `value`, or the item `item_of_value` if given."""

@@ -118,14 +118,22 @@ static __attribute__((noinline)) PyObject *call_without_pivot(const lw_arguments
 /* Returns whether an operation that subtracts elements gets integers, which would be rounded to floats first. */
 static int needs_pivot(const lw_plan *plan) {
     const lw_operand *x = &plan->operands[0];
-    return plan->operation->pivot && x->weakness == LW_STRONG && is_shifted(x->dtype) && x->size > 0;
+    return plan->operation->pivot && x->weakness == LW_STRONG && is_shifted(x->dtype) && x->size > 0 &&
+           x->ndim > 0; /* a number alone, such as a row of one element, is its own pivot */
 }
 
-/* Returns whether an operation compares tensors of int64 and of floats: no dtype includes both. */
-static int compares_int64_with_floats(const lw_plan *plan) {
+/* Returns whether no dtype includes integers of 64 bits and another dtype: one of floats, or if these are unsigned, one
+ * of signed integers. */
+static int exceeds(int integers, int other) {
+    return lw_is_integer(integers) && lw_item_size(integers) == 8 &&
+           (lw_is_floating(other) || lw_promote(integers, other) < 0);
+}
+
+/* Returns whether an operation compares arrays of two dtypes that no dtype includes. */
+static int compares_beyond_dtypes(const lw_plan *plan) {
     const lw_operand *x1 = &plan->operands[0], *x2 = &plan->operands[1];
     return plan->operation->compares && x1->weakness == LW_STRONG && x2->weakness == LW_STRONG &&
-           lw_is_floating(lw_promote(x1->dtype, x2->dtype)) && (x1->dtype == LW_INT64 || x2->dtype == LW_INT64) &&
+           (exceeds(x1->dtype, x2->dtype) || exceeds(x2->dtype, x1->dtype)) &&
            lw_is_numpy_scalar(x1) == lw_is_numpy_scalar(x2); /* otherwise, one becomes weak */
 }
 
@@ -134,7 +142,7 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
     lw_outcome outcome = lw_begin_plan(arguments->operation, arguments->inputs, NULL, &plan);
     if (outcome == LW_DONE && needs_pivot(&plan)) {
         *result = call_without_pivot(arguments, plan.operands[0].dtype);
-    } else if (outcome == LW_DONE && compares_int64_with_floats(&plan)) {
+    } else if (outcome == LW_DONE && compares_beyond_dtypes(&plan)) {
         *result = lw_call_hook("compare", arguments->operation->name, arguments->inputs[0], arguments->inputs[1],
                                arguments->out);
     } else if (outcome == LW_DONE && resolvers[arguments->operation->kind](arguments, &plan) == 0) {

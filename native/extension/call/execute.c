@@ -27,9 +27,9 @@ lw_tensor *lw_check_out(const lw_plan *plan, PyObject *object) {
     if (out->read_only) {
         return lw_raise(LW_READ_ONLY_ERROR, "expected a writable tensor for out, got a read-only one");
     }
-    if (out->dtype != plan->dtype) {
-        return lw_raise(LW_DTYPE_ERROR, "expected a tensor of dtype %s for out, got %s", lw_dtype_name(plan->dtype),
-                        lw_dtype_name(out->dtype));
+    if (out->dtype != plan->result_dtype) {
+        return lw_raise(LW_DTYPE_ERROR, "expected a tensor of dtype %s for out, got %s",
+                        lw_dtype_name(plan->result_dtype), lw_dtype_name(out->dtype));
     }
     if (out->ndim != result->ndim || memcmp(out->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0) {
         return lw_raise(LW_SHAPE_ERROR, "expected a tensor of shape %s for out, got %s",
@@ -117,7 +117,7 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     int copies = source->dtype == dtype;
     plan->operation = &lw_operations[copies ? LW_OPERATION_copy : LW_OPERATION_astype];
     plan->kernel = plan->operation->kernels[copies ? 0 : dtype][source->dtype];
-    plan->dtype = (int8_t)dtype;
+    plan->dtype = plan->result_dtype = (int8_t)dtype;
     plan->placement = plan->result_placement = placement;
     plan->result_count = 1;
     plan->is_chained = 0;
@@ -213,7 +213,13 @@ PyObject *lw_read_item(lw_tensor *tensor, char *data) {
 static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     lw_operand stored;
     lw_stored_operand(operand, &stored);
-    lw_tensor *copied = lw_copy_to(&stored, operand->dtype, plan->placement);
+    int is_rounded = operand->rounding >= 0;
+    lw_tensor *copied = lw_copy_to(&stored, is_rounded ? operand->rounding : operand->dtype, plan->placement);
+    if (copied && is_rounded) {
+        lw_tensor *rounded = copied;
+        copied = lw_copy_tensor(rounded, operand->dtype, plan->placement);
+        Py_DECREF((PyObject *)rounded);
+    }
     if (!copied) {
         return -1;
     }
@@ -226,11 +232,13 @@ static int copy_operand(const lw_plan *plan, lw_operand *operand) {
     return 0;
 }
 
-/* Moves a result from the backend that computed it to that of the call, or to `out`. Returns -1 on failure. */
-static int copy_to_result_placement(const lw_plan *plan, PyObject *out, lw_tensor **result) {
+/* Converts a result, and moves it from the backend that computed it to that of the call, or to `out`. Returns -1 on
+ * failure. */
+static int finish_result(const lw_plan *plan, PyObject *out, lw_tensor **result) {
     lw_operand computed;
     lw_operand_from_tensor(*result, &computed);
-    lw_tensor *copied = out ? lw_check_out(plan, out) : lw_copy_to(&computed, computed.dtype, plan->result_placement);
+    lw_tensor *copied =
+        out ? lw_check_out(plan, out) : lw_copy_to(&computed, plan->result_dtype, plan->result_placement);
     int done = !copied ? -1 : out ? lw_copy_into(copied, &computed) : 0;
     Py_DECREF((PyObject *)*result);
     *result = copied;
@@ -257,15 +265,15 @@ PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_tensor *results[LW_MAX_RESULTS] = {NULL, NULL};
     lw_device *target =
         out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->result_placement.backend];
-    int is_at_target = target == lw_devices[plan->placement.backend], is_done = 1;
-    plan->is_chained = (uint8_t)(!(out && is_at_target) && lw_has_devices && lw_can_chain(plan));
+    int is_final = target == lw_devices[plan->placement.backend] && plan->dtype == plan->result_dtype, is_done = 1;
+    plan->is_chained = (uint8_t)(!(out && is_final) && lw_has_devices && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
-        results[i] = out && is_at_target ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
+        results[i] = out && is_final ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
         is_done = results[i] != NULL;
     }
     is_done = is_done && (plan->results[0].size == 0 || run(plan, results) == 0);
-    for (int i = 0; i < plan->result_count && is_done && !is_at_target; i++) {
-        is_done = copy_to_result_placement(plan, out, &results[i]) == 0;
+    for (int i = 0; i < plan->result_count && is_done && !is_final; i++) {
+        is_done = finish_result(plan, out, &results[i]) == 0;
     }
     if (is_done && plan->result_count == 1) {
         return (PyObject *)results[0];

@@ -63,7 +63,7 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
 
 /* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
  * Leaves a mask of floats unchanged, and raises an error for ints. */
-static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
+static int convert_bool_mask(lw_operand *mask, const lw_operand *query, lw_placement placement) {
     if (lw_is_integer(mask->dtype)) {
         return lw_refuse(LW_DTYPE_ERROR, "expected attn_mask of bool, true where a key is visible, or of floats to add "
                                          "to the scores, got ints; use astype");
@@ -78,7 +78,9 @@ static int convert_bool_mask(lw_operand *mask, lw_placement placement) {
     lw_borrow_operand(mask, mask->ndim, &choice.operands[0]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = 0}, &choice.operands[1]);
     lw_operand_from_scalar(LW_WEAK_FLOAT, (lw_scalar){.f = -__builtin_inf()}, &choice.operands[2]);
-    PyObject *numbers = lw_resolve_elementwise(NULL, &choice) < 0 ? NULL : lw_execute(&choice, NULL);
+    int dtype = lw_is_floating(query->dtype) ? query->dtype : LW_FLOAT32; /* so that the mask does not promote others */
+    int status = lw_convert_operand(&choice.operands[1], dtype) | lw_convert_operand(&choice.operands[2], dtype);
+    PyObject *numbers = status < 0 || lw_resolve_elementwise(NULL, &choice) < 0 ? NULL : lw_execute(&choice, NULL);
     lw_end_plan(&choice);
     if (!numbers) {
         return -1;
@@ -169,8 +171,8 @@ int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operand *operands = plan->operands;
     lw_operand *mask = &plan->operands[MASK];
     if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
-        (mask->data && convert_bool_mask(mask, plan->placement) < 0) || lw_choose_kernel(plan, 4) < 0 ||
-        check_shapes(plan->operation, operands) < 0) {
+        (mask->data && convert_bool_mask(mask, &plan->operands[QUERY], plan->placement) < 0) ||
+        lw_choose_kernel(arguments, plan, 4) < 0 || check_shapes(plan->operation, operands) < 0) {
         return -1;
     }
     const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];

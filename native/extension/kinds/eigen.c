@@ -14,7 +14,7 @@ static int check_square(const lw_operand *x) {
 int lw_resolve_eigen(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operand *x = &plan->operands[0];
     int with_vectors = plan->operation == &lw_operations[LW_OPERATION_eigh];
-    if (lw_choose_kernel(plan, 1) < 0 || check_square(x) < 0) {
+    if (lw_choose_kernel(arguments, plan, 1) < 0 || check_square(x) < 0) {
         return -1;
     }
     int ndim = x->ndim;

@@ -14,15 +14,15 @@ static int check_index(int64_t index, int axis, int64_t extent) {
     return 0;
 }
 
-/* Converts indices to int32. Raises an error for other dtypes than int32 and int64. */
+/* Converts indices to int32. Raises an error for dtypes other than integers. */
 static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT && check_index(indices->scalar.i, axis, extent) < 0) {
         return -1;
     }
-    int is_number = indices->weakness == LW_WEAK_INT || lw_is_big_int(indices->weakness);
+    int is_number = lw_is_weak_int(indices->weakness) || lw_is_big_int(indices->weakness);
     int is_strong = indices->weakness == LW_STRONG;
     if (!is_number && !(is_strong && lw_is_integer(indices->dtype))) {
-        return lw_refuse(LW_DTYPE_ERROR, "expected indices of int32 or int64, got %s; use astype",
+        return lw_refuse(LW_DTYPE_ERROR, "expected indices of an integer dtype, got %s; use astype",
                          indices->weakness == LW_WEAK_BOOL ? "bool"
                                                            : lw_dtype_name(is_strong ? indices->dtype : LW_FLOAT32));
     }
@@ -30,18 +30,20 @@ static int convert_indices(lw_operand *indices, int axis, int64_t extent) {
 }
 
 /* Checks the indices of a plan that no kernel checks: kernels of the CPU check all that they read, those of a device
- * check none. Indices that are on a device stay unchecked, unless they are int64: to convert these, they are read. */
+ * check none. Indices that are on a device stay unchecked, unless int32 does not hold their dtype: those are read. */
 static int check_indices(const lw_plan *plan, int axis, int64_t extent) {
     lw_operand stored;
     lw_stored_operand(&plan->operands[1], &stored);
     int is_checked = plan->steps > 0 && !lw_devices[plan->placement.backend];
-    if (stored.dtype == LW_INT32 && (is_checked || (lw_device_of(&stored) && extent > 0))) {
+    int is_int32 = lw_item_size(stored.dtype) < 4 || stored.dtype == LW_INT32;
+    if (is_int32 && (is_checked || (lw_device_of(&stored) && extent > 0))) {
         return 0;
     }
     lw_tensor *host = lw_copy_to(&stored, LW_INT64, lw_host_placement());
     int is_valid = host != NULL;
     for (int64_t i = 0; is_valid && i < host->size; i++) {
-        is_valid = check_index(((const int64_t *)host->data)[i], axis, extent) == 0;
+        int64_t index = ((const int64_t *)host->data)[i];
+        is_valid = check_index(stored.dtype == LW_UINT64 && index < 0 ? INT64_MAX : index, axis, extent) == 0;
     }
     Py_XDECREF((PyObject *)host);
     return is_valid ? 0 : -1;
@@ -146,7 +148,7 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
 int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
     lw_operand *x = &plan->operands[0], *indices = &plan->operands[1];
-    if ((x->weakness != LW_STRONG && lw_convert_operand(x, lw_computed_dtype(operation, x, 1)) < 0) ||
+    if ((x->weakness != LW_STRONG && lw_convert_operand(x, lw_promoted_dtype(operation, x, 1)) < 0) ||
         lw_set_kernel(plan, 0, x->dtype) < 0) {
         return -1;
     }
@@ -195,7 +197,7 @@ static int resolve_put(lw_plan *plan, const lw_tensor *target, int axis) {
                          lw_shape_text(shape.ndim, shape.shape), lw_shape_text(values->ndim, values->shape));
     }
     plan->kernel = plan->operation->kernels[0][target->dtype];
-    plan->dtype = target->dtype;
+    plan->dtype = plan->result_dtype = target->dtype;
     set_axis(plan, &x, axis, axis);
     lw_broadcast_strides(values, ndim, broadcast, strides);
     fill_layout(plan, &shape, strides, shape.x_strides);

@@ -168,7 +168,7 @@ static int linear(lw_plan *plan) {
 }
 
 int lw_resolve_matrix(const lw_arguments *arguments, lw_plan *plan) {
-    if (lw_choose_kernel(plan, plan->operation->input_count) < 0 ||
+    if (lw_choose_kernel(arguments, plan, plan->operation->input_count) < 0 ||
         lw_parse_kernel_parameters(arguments, plan->parameters) < 0) {
         return -1;
     }

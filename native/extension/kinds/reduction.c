@@ -91,7 +91,7 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
         return -1;
     }
     int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
-    if (lw_choose_kernel(plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {
+    if (lw_choose_kernel(arguments, plan, operation->input_count) < 0 || lw_refuse_extent(operation, extent)) {
         return -1;
     }
     int order[LW_MAX_NDIM], is_full = r.ndim == LW_MAX_NDIM && lw_order_axes(r.ndim, r.reduced, order) == 0;

@@ -22,7 +22,7 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
 
 int lw_resolve_rotation(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operand *x = &plan->operands[0];
-    if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 || lw_choose_kernel(plan, 1) < 0) {
+    if (lw_parse_kernel_parameters(arguments, plan->parameters) < 0 || lw_choose_kernel(arguments, plan, 1) < 0) {
         return -1;
     }
     int axis = position_axis(arguments, x);

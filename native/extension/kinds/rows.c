@@ -34,7 +34,8 @@ int lw_resolve_rows(const lw_arguments *arguments, lw_plan *plan) {
     lw_operand *operands = plan->operands, *x = &operands[0];
     int count = operation->input_count;
     int axis = row_axis(arguments, x);
-    if (axis < 0 || lw_choose_kernel(plan, count) < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0) {
+    if (axis < 0 || lw_choose_kernel(arguments, plan, count) < 0 ||
+        lw_parse_kernel_parameters(arguments, plan->parameters) < 0) {
         return -1;
     }
     for (int i = 1; i < count; i++) {

@@ -46,7 +46,7 @@ int lw_resolve_search(const lw_arguments *arguments, lw_plan *plan) {
         }
         sorter->data = NULL;
     }
-    if (check_row(row) < 0 || lw_choose_kernel(plan, 2) < 0 ||
+    if (check_row(row) < 0 || lw_choose_kernel(arguments, plan, 2) < 0 ||
         lw_parse_kernel_parameters(arguments, plan->parameters + 2) < 0) {
         return -1;
     }

@@ -11,7 +11,7 @@ static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
-    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(plan, 1) < 0 ||
+    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(NULL, plan, 1) < 0 ||
         lw_set_result(plan, x->ndim, shape) < 0) {
         return -1;
     }

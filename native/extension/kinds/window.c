@@ -124,7 +124,7 @@ int lw_resolve_window(const lw_arguments *arguments, lw_plan *plan) {
     int count = plan->operation->input_count;
     int pools = count == 1;
     *layout = (lw_window_layout){.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
-    if (lw_choose_kernel(plan, count) < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
+    if (lw_choose_kernel(arguments, plan, count) < 0 || lw_parse_kernel_parameters(arguments, plan->parameters) < 0 ||
         set_image_layout(&operands[0], layout) < 0 ||
         (!pools && !lw_devices[plan->placement.backend] && flatten_weight(&plan->operands[1]) < 0)) {
         return -1;

@@ -33,7 +33,9 @@ void lw_operand_from_scalar(lw_weakness weakness, lw_scalar scalar, lw_operand *
     operand->size = 1;
     operand->tensor = NULL;
     operand->owned = NULL;
-    operand->dtype = weakness == LW_WEAK_BOOL ? LW_BOOL : weakness == LW_WEAK_FLOAT ? LW_FLOAT32 : LW_INT32;
+    operand->dtype = weakness == LW_WEAK_BOOL    ? LW_BOOL
+                     : weakness == LW_WEAK_FLOAT ? lw_default_floating
+                                                 : lw_default_integer;
     operand->ndim = 0;
     operand->weakness = (uint8_t)weakness;
     operand->has_view = 0;
@@ -47,15 +49,11 @@ void lw_operand_from_number(PyObject *object, lw_operand *operand) {
     lw_operand_from_scalar(weakness, scalar, operand);
 }
 
-int lw_weaken_operand(lw_operand *operand) {
-    PyObject *number = lw_item(operand->dtype, operand->data);
-    if (!number) {
-        return -1;
-    }
+void lw_weaken_operand(lw_operand *operand) {
+    lw_scalar number;
+    lw_weakness weakness = lw_decode(operand->dtype, operand->data, &number);
     lw_release_operand(operand);
-    lw_operand_from_number(number, operand);
-    Py_DECREF(number);
-    return 0;
+    lw_operand_from_scalar(weakness, number, operand);
 }
 
 void lw_release_operand(lw_operand *operand) {
@@ -73,45 +71,53 @@ void lw_own_operand(lw_operand *operand, lw_tensor *tensor) {
     operand->owned = (PyObject *)tensor;
 }
 
-int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count) {
+int lw_promoted_dtype(const lw_operation *operation, const lw_operand *operands, int count) {
     int strong = -1;
     int weak = LW_STRONG;
     for (int i = 0; i < count; i++) {
         if (operation->inputs[i].dtype >= 0 || !operands[i].data) {
             continue;
         }
-        if (operands[i].weakness == LW_STRONG) {
-            strong = lw_promote(strong, operands[i].dtype);
-        } else if (operands[i].weakness > weak) {
-            weak = operands[i].weakness;
+        if (operands[i].weakness != LW_STRONG) {
+            weak = operands[i].weakness > weak ? operands[i].weakness : weak;
+            continue;
         }
+        int both = lw_promote(strong, operands[i].dtype);
+        if (both < 0) {
+            return lw_refuse(
+                LW_DTYPE_ERROR,
+                "expected inputs that promote to one dtype, got %s and %s; convert one of them with astype",
+                lw_dtype_name(strong), lw_dtype_name(operands[i].dtype));
+        }
+        strong = both;
     }
-    switch (weak) {
-    case LW_WEAK_BOOL:
-        return lw_promote(strong, LW_BOOL);
-    case LW_STRONG:
-        return strong < 0 ? LW_FLOAT32 : strong;
-    case LW_WEAK_FLOAT: /* int64 and float promote to float64, which represents more integers than float32 */
-        return strong < 0 ? LW_FLOAT32 : strong == LW_INT64 ? LW_FLOAT64 : lw_is_floating(strong) ? strong : LW_FLOAT32;
-    default:
-        return lw_promote(strong, LW_INT32);
+    if (weak == LW_WEAK_FLOAT) {
+        return strong < 0 ? lw_default_floating : lw_is_floating(strong) ? strong : lw_floating_dtype(strong);
     }
+    if (strong < 0) {
+        return weak == LW_STRONG ? lw_default_floating : weak == LW_WEAK_BOOL ? LW_BOOL : lw_default_integer;
+    }
+    return strong == LW_BOOL && weak > LW_WEAK_BOOL ? lw_default_integer : strong;
 }
 
-/* Returns the dtype of the kernel for operands that promote to `computed`, or -1 if there is no kernel. */
-static int find_kernel_dtype(const lw_operation *operation, int variant, int computed) {
+/* Returns the dtype of the kernel for operands that promote to `promoted`, or -1 if there is no kernel. */
+static int find_kernel_dtype(const lw_operation *operation, int variant, int promoted) {
     const int16_t *kernels = operation->kernels[variant];
-    if (kernels[computed] >= 0) {
-        return computed;
+    if (lw_default_floating == LW_FLOAT64 && lw_is_integer(promoted) && operation->results[promoted] == LW_FLOAT32 &&
+        kernels[LW_INT64] >= 0) {
+        return LW_INT64; /* whose results are float64 */
     }
-    if (computed == LW_BOOL && kernels[LW_INT32] >= 0) {
+    if (kernels[promoted] >= 0) {
+        return promoted;
+    }
+    if (promoted == LW_BOOL && kernels[LW_INT32] >= 0) {
         return LW_INT32;
     }
-    int floating = lw_item_size(computed) == 8 ? LW_FLOAT64 : LW_FLOAT32;
-    return !lw_is_floating(computed) && kernels[floating] >= 0 ? floating : -1;
+    int floating = lw_floating_dtype(promoted);
+    return !lw_is_floating(promoted) && kernels[floating] >= 0 ? floating : -1;
 }
 
-enum { DTYPE_LIST_TEXT = 64 };
+enum { DTYPE_LIST_TEXT = 160 };
 
 /* Writes the dtypes that the operation accepts, as in "bool, int32 or float32". */
 static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_operation *operation, int variant) {
@@ -134,7 +140,7 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
 /* Raises the error for operands that promote to a dtype without a kernel. The message names the first operand whose own
  * dtype the operation does not accept, or, if it accepts each of them, the dtype to which they promote. The message
  * also suggests a dtype to convert to. */
-static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
+static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int promoted,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
@@ -146,7 +152,7 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
             find_kernel_dtype(operation, variant, operands[i].dtype) >= 0) {
             continue;
         }
-        int is_integer = operands[i].dtype == LW_INT64;
+        int is_integer = lw_is_integer(operands[i].dtype);
         int also_int32 = is_integer && target == LW_FLOAT32 && kernels[LW_INT32] >= 0;
         lw_raise(LW_DTYPE_ERROR, "expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", dtypes,
                  lw_dtype_name(operands[i].dtype), name, name, lw_dtype_name(target), also_int32 ? " or astype(" : "",
@@ -154,13 +160,13 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
         return;
     }
     lw_raise(LW_DTYPE_ERROR, "expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", dtypes,
-             lw_dtype_name(computed), lw_dtype_name(target));
+             lw_dtype_name(promoted), lw_dtype_name(target));
 }
 
-int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count) {
-    int dtype = find_kernel_dtype(operation, variant, computed);
+int lw_kernel_dtype(const lw_operation *operation, int variant, int promoted, const lw_operand *operands, int count) {
+    int dtype = find_kernel_dtype(operation, variant, promoted);
     if (dtype < 0) {
-        refuse_dtype(operation, variant, computed, operands, count);
+        refuse_dtype(operation, variant, promoted, operands, count);
     }
     return dtype;
 }
@@ -174,6 +180,7 @@ int lw_copy_operand(lw_operand *operand, int dtype) {
             (lw_source){operand->shape, operand->strides, operand->dtype, operand->ndim, operand->contiguous};
     }
     operand->is_copied = 1;
+    operand->rounding = -1;
     operand->dtype = (int8_t)dtype;
     operand->strides = operand->copy_strides;
     operand->contiguous = 1;
@@ -194,12 +201,29 @@ int lw_convert_operand(lw_operand *operand, int dtype) {
     return 0;
 }
 
+int lw_promote_operand(lw_operand *operand, int dtype, int read_dtype) {
+    if (dtype == read_dtype) {
+        return lw_convert_operand(operand, dtype);
+    }
+    if (operand->weakness == LW_STRONG) {
+        int is_rounded = lw_is_rounded(operand, dtype, read_dtype);
+        int status = lw_convert_operand(operand, read_dtype);
+        operand->rounding = (int8_t)(is_rounded ? dtype : -1);
+        return status;
+    }
+    if (lw_convert_operand(operand, dtype) < 0) {
+        return -1;
+    }
+    operand->weakness = (uint8_t)lw_decode(dtype, operand->data, &operand->scalar);
+    return lw_convert_operand(operand, read_dtype);
+}
+
 void lw_explain_range(int dtype, PyObject *value) {
-    if (dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
+    if (lw_item_size(dtype) < 8 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
         PyErr_Clear();
         lw_raise(LW_RANGE_ERROR,
-                 "expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) first",
-                 lw_describe(value));
+                 "expected a number within %s, the tensor's dtype, got %S; use astype(x, lw.int64) first",
+                 lw_dtype_name(dtype), lw_describe(value));
     }
 }
 

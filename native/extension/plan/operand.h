@@ -27,6 +27,7 @@ typedef struct lw_operand {
     uint8_t has_view; /* `view` holds a buffer, which must be released */
     uint8_t contiguous;
     uint8_t is_copied; /* lw_execute() first makes a row-major copy of this dtype; `source` is what it copies */
+    int8_t rounding;   /* if copied: the narrow float dtype to which integers are rounded first, or -1 */
     lw_scalar scalar;  /* the number in a weak operand; after lw_convert_operand(), the encoded element */
     lw_source source;
     int64_t local_shape[LW_MAX_NDIM];
@@ -43,9 +44,8 @@ typedef enum lw_outcome {
 
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
 lw_outcome lw_read_operand(PyObject *object, lw_operand *operand);
-/* Fills `operand` from an object with the buffer protocol. Lanewise has no dtype uint8: the elements of a uint8
- * buffer are copied to a new tensor of dtype `uint8_as` (int32 or float32), which the operand owns. */
-lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand);
+/* Fills `operand` from an object with the buffer protocol. Only Python code can read big-endian elements. */
+lw_outcome lw_read_buffer(PyObject *object, lw_operand *operand);
 /* Fills `operand` from a Python bool, int or float. */
 void lw_operand_from_number(PyObject *number, lw_operand *operand);
 void lw_operand_from_scalar(lw_weakness weakness, lw_scalar scalar, lw_operand *operand);
@@ -81,9 +81,8 @@ static inline lw_device *lw_device_of(const lw_operand *operand) {
 
 /* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array of another library. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
-/* Turns an operand for which lw_is_numpy_scalar() is true into a weak one: a Python number of the same value. Returns
- * -1 with an error set on failure. */
-int lw_weaken_operand(lw_operand *operand);
+/* Turns an operand for which lw_is_numpy_scalar() is true into a weak one: a Python number of the same value. */
+void lw_weaken_operand(lw_operand *operand);
 
 static inline void lw_release_operands(lw_operand *operands, int count) {
     for (int i = 0; i < count; i++) {
@@ -93,26 +92,34 @@ static inline void lw_release_operands(lw_operand *operands, int count) {
     }
 }
 
-/* Returns whether the operand is a weak int that fits into int32. */
-static inline int lw_fits_int32(const lw_operand *operand) {
-    return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
-}
-
 /* Returns the dtype to which two dtypes promote, of which `a` may be -1 for none. */
 static inline int lw_promote(int a, int b) { return a < 0 ? b : lw_promotions[a][b]; }
 
-/* Returns the dtype to which the operands, strong or weak, promote. Ignores inputs whose dtype the contract fixes. */
-int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
+/* Returns the dtype to which the operands, strong or weak, promote, or -1 with DTypeError set if there is none. Ignores
+ * inputs whose dtype the contract fixes. */
+int lw_promoted_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
-/* Returns the dtype of the kernel for operands that promote to `computed`: the first dtype with a kernel among
- * `computed` itself and its substitutes, which are int32 and float32 for bool, float32 for int32, and float64 for
- * int64. Returns -1 with DTypeError set if none of these has a kernel. `variant` selects a row of
- * operation->kernels. */
-int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
+/* Returns the dtype in which to call the operation for operands that promote to `promoted`: the first dtype with a
+ * kernel among `promoted` itself and its substitutes, which are int32 and float32 for bool, float64 for integers of 64
+ * bits, and float32 for other integers. Returns -1 with DTypeError set if none of these has a kernel. `variant` selects
+ * a row of operation->kernels. */
+int lw_kernel_dtype(const lw_operation *operation, int variant, int promoted, const lw_operand *operands, int count);
 
-/* Converts an operand to the kernel's dtype: encodes a weak number, lets lw_execute() cast an array. */
+/* Returns the dtype of the elements that the kernel for `dtype` reads: that in which they are computed, unless it only
+ * moves them. */
+static inline int lw_read_dtype(const lw_operation *operation, int dtype) {
+    return operation->moves ? dtype : lw_elements(dtype);
+}
+
+/* Converts an operand to `dtype`: encodes a weak number, lets lw_execute() cast an array. */
 int lw_convert_operand(lw_operand *operand, int dtype);
-/* After an assignment of `value` to a tensor of a dtype failed: says what to do if int32 does not hold the number. */
+/* Returns whether an array is rounded to the narrow float dtype `dtype` before it becomes what the kernel reads. */
+static inline int lw_is_rounded(const lw_operand *operand, int dtype, int read_dtype) {
+    return dtype != read_dtype && lw_is_floating(dtype) && lw_is_integer(operand->dtype);
+}
+/* Converts an operand to `dtype`, then to what the kernel reads. */
+int lw_promote_operand(lw_operand *operand, int dtype, int read_dtype);
+/* After an assignment of `value` to a tensor of a dtype failed: says what to do if it does not hold the number. */
 void lw_explain_range(int dtype, PyObject *value);
 /* Lets lw_execute() replace a strong operand by a row-major copy. From now on, the operand has the dtype and strides of
  * the copy. */

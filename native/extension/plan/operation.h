@@ -80,8 +80,10 @@ typedef struct lw_operation {
     int8_t results[LW_DTYPE_COUNT]; /* the dtype of the result for each promoted dtype, or -1 */
     uint8_t takes_out;
     uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
+    uint8_t moves;          /* kernels move elements of any dtype by their size */
     uint8_t compares;       /* compares two inputs by value, whatever their dtypes */
     uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
+    uint8_t widens;         /* the result of integers is at least as wide as the default integer */
     uint8_t refuses_empty;  /* for reductions: an axis of extent 0 is an error, because no identity exists */
     uint8_t step_flops;     /* arithmetic operations of a step; 0 if they are not counted */
     float step_nanoseconds; /* the time of a step on one thread of the CPU, by the contract */

@@ -1,6 +1,7 @@
 /* What all resolvers share: reading inputs, choosing the placement and the kernel, broadcasting, collapsing
  * dimensions. */
 #include "plan/plan.h"
+#include "python/python.h"
 
 lw_placement lw_resolve_placement(const lw_operand *operands, int count) {
     int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
@@ -83,8 +84,10 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
 }
 
 int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
-    plan->kernel = plan->operation->kernels[variant][dtype];
-    plan->dtype = plan->operation->results[dtype];
+    const lw_operation *operation = plan->operation;
+    plan->kernel = operation->kernels[variant][dtype];
+    plan->dtype = operation->results[lw_read_dtype(operation, dtype)];
+    plan->result_dtype = operation->results[dtype];
     if (lw_has_kernel(plan)) {
         return 0;
     }
@@ -92,16 +95,44 @@ int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
     return move_operands(plan);
 }
 
-int lw_choose_kernel(lw_plan *plan, int count) {
+/* Returns the dtype of a sum of elements of a dtype: at least as wide as the default integer. */
+static int widened(int dtype) {
+    if (lw_is_floating(dtype) || (dtype != LW_BOOL && lw_item_size(dtype) >= lw_item_size(lw_default_integer))) {
+        return dtype;
+    }
+    return lw_dtypes[dtype].class != LW_CLASS_UNSIGNED ? lw_default_integer
+           : lw_default_integer == LW_INT64            ? LW_UINT64
+                                                       : LW_UINT32;
+}
+
+/* Returns the dtype that the argument `dtype` names, LW_DTYPE_COUNT without it, or -1 with an error set. */
+static int parse_result_dtype(const lw_arguments *arguments) {
+    PyObject *dtype = arguments ? lw_argument_of(arguments, LW_PARAMETER_DTYPE) : NULL;
+    return dtype && dtype != Py_None ? lw_parse_dtype(dtype) : LW_DTYPE_COUNT;
+}
+
+int lw_choose_kernel(const lw_arguments *arguments, lw_plan *plan, int count) {
     const lw_operation *operation = plan->operation;
-    int computed = lw_computed_dtype(operation, plan->operands, count);
-    int dtype = lw_kernel_dtype(operation, 0, computed, plan->operands, count);
+    int promoted = lw_promoted_dtype(operation, plan->operands, count);
+    int chosen = parse_result_dtype(arguments);
+    if (promoted >= 0) {
+        promoted = chosen < LW_DTYPE_COUNT ? chosen : operation->widens ? widened(promoted) : promoted;
+    }
+    int dtype = promoted < 0 ? -1 : lw_kernel_dtype(operation, 0, promoted, plan->operands, count);
+    if (dtype < 0) {
+        return -1;
+    }
+    if (chosen < LW_DTYPE_COUNT && dtype != chosen) {
+        return lw_refuse(LW_DTYPE_ERROR, "expected a dtype in which %s computes for dtype, got %s; use %s",
+                         operation->name, lw_dtype_name(chosen), lw_dtype_name(dtype));
+    }
+    int read_dtype = lw_read_dtype(operation, dtype);
     for (int i = 0; i < count; i++) {
-        if (dtype < 0 || (plan->operands[i].data && lw_convert_operand(&plan->operands[i], dtype) < 0)) {
+        if (plan->operands[i].data && lw_promote_operand(&plan->operands[i], dtype, read_dtype) < 0) {
             return -1;
         }
     }
-    return lw_set_kernel(plan, 0, dtype) < 0 ? -1 : dtype;
+    return lw_set_kernel(plan, 0, dtype);
 }
 
 int lw_has_kernel(const lw_plan *plan) {
@@ -182,6 +213,7 @@ void lw_plan_elements(lw_plan *plan) {
     if (lw_is_one_row(operands, count, result->ndim, result->shape) && result->contiguous) {
         layout->ndim = 1;
         layout->inner = 0;
+        layout->converted = 0;
         layout->shape[0] = result->size;
         for (int i = 0; i < count; i++) {
             layout->strides[i][0] = operands[i].ndim == 0 && result->size != 1 ? 0 : lw_item_size(operands[i].dtype);

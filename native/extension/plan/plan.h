@@ -21,7 +21,8 @@ struct lw_plan {
     lw_placement placement;
     lw_placement result_placement; /* differs from `placement` if only the CPU has the kernel */
     int16_t kernel;                /* index in lw_kernels */
-    int8_t dtype;                  /* of the results */
+    int8_t dtype;                  /* of what the kernel writes */
+    int8_t result_dtype;           /* of the results, which lw_execute() converts if it differs from `dtype` */
     int8_t result_count;
     uint8_t is_chained; /* whether the launch may wait in a chain */
     int64_t steps;      /* how often the innermost loop of the kernel runs; contracts/kinds.yaml says what a step is */
@@ -53,9 +54,10 @@ lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_re
  * and an error, on failure. */
 lw_placement lw_resolve_placement(const lw_operand *operands, int count);
 
-/* Chooses the kernel for the dtype to which the first `count` operands promote, and converts these operands to its
- * dtype. Returns that dtype, or -1 with an error set. */
-int lw_choose_kernel(lw_plan *plan, int count);
+/* Chooses the kernel for the dtype to which the first `count` operands promote, or that the argument `dtype` names, and
+ * converts these operands to the dtype that it computes in. `arguments` may be NULL. Returns 0, or -1 with an error
+ * set. */
+int lw_choose_kernel(const lw_arguments *arguments, lw_plan *plan, int count);
 /* Sets the kernel for a dtype. `variant` selects a row of operation->kernels. If the device lacks it, moves the call to
  * the CPU, but not its results, so it must be called before strides are used. Returns 0, or -1 with an error set. */
 int lw_set_kernel(lw_plan *plan, int variant, int dtype);

@@ -1,4 +1,4 @@
-/* Reads operands from objects with the buffer protocol: checks formats, strides and masks, and converts uint8. */
+/* Reads operands from objects with the buffer protocol: checks formats, strides and masks. */
 #include "plan/operand.h"
 #include "python/errors.h"
 #include <string.h>
@@ -14,33 +14,16 @@ static const char *element_code(const char *format, Py_ssize_t item_size) {
 
 /* Returns the dtype of a buffer's elements, or -1 if Lanewise has no such dtype. */
 static int dtype_of_code(const char *code, Py_ssize_t item_size) {
-    if (!code || code[0] == '\0' || code[1] != '\0' || item_size < 0 || item_size > LW_MAX_ITEM_SIZE) {
+    if (code[0] == '\0' || code[1] != '\0' || item_size < 0 || item_size > LW_MAX_ITEM_SIZE) {
         return -1;
     }
     return lw_sized_dtypes[lw_letter_classes[(unsigned char)*code]][item_size] - 1;
 }
 
-/* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
- * buffer is not such an integer. */
-static int read_integer_scalar(PyObject *object, lw_operand *operand) {
-    if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
-        return 0;
-    }
-    PyObject *number = PyNumber_Index(object);
-    if (!number) {
-        PyErr_Clear();
-        return 0;
-    }
-    lw_release_operand(operand);
-    lw_operand_from_number(number, operand);
-    Py_DECREF(number);
-    return 1;
-}
-
 /* Returns whether a type code stands for complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
 static int is_complex(const char *code) {
-    if (!code || code[0] != 'Z') {
-        return code && (code[0] == 'F' || code[0] == 'D');
+    if (code[0] != 'Z') {
+        return code[0] == 'F' || code[0] == 'D';
     }
     return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
@@ -51,38 +34,34 @@ static void refuse_elements(const char *format, const char *code) {
     static const struct {
         char code;
         const char *name;
-        const char *dtype; /* Lanewise's dtype to convert to; NULL for elements that are not real numbers */
-    } types[] = {{'b', "int8", "int32"},         {'h', "int16", "int32"},       {'H', "uint16", "int32"},
-                 {'I', "uint32", "int64"},       {'L', "uint64", "int64"},      {'Q', "uint64", "int64"},
-                 {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
-                 {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
-    if (is_complex(code)) {
+        const char *advice;
+    } types[] = {{'w', "strings", ""},
+                 {'s', "bytes", ""},
+                 {'c', "bytes", ""},
+                 {'O', "Python objects", "; give an array of one dtype, as x.astype('float32') in NumPy"},
+                 {'T', "records", "; give one field, as x['name'] in NumPy"}};
+    if (code && is_complex(code)) {
         lw_raise(LW_DTYPE_ERROR,
                  "expected real numbers, got complex ones; compute with their real and imaginary parts separately");
         return;
     }
-    const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
     const char *letter = code ? code : "";
     while (*letter >= '0' && *letter <= '9') { /* skip the length of a string, as in 12w */
         letter++;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (*letter == types[i].code) {
-            name = types[i].name;
-            dtype = types[i].dtype;
+            lw_raise(LW_DTYPE_ERROR, "expected numbers, got %s%s", types[i].name, types[i].advice);
+            return;
         }
     }
-    if (!dtype) {
-        lw_raise(LW_DTYPE_ERROR, "expected numbers, got %s%s", name,
-                 *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
-                 : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
-                                  : "");
-        return;
-    }
-    lw_raise(
-        LW_DTYPE_ERROR,
-        "expected an array of %s, or uint8, got %s (format '%s'); convert it first, as x.astype('%s') does in NumPy",
-        lw_dtype_list, name, format, dtype);
+    lw_raise(LW_DTYPE_ERROR,
+             "expected an array of %s, got %s (format '%s'); convert it first, as x.astype('float64') does in NumPy",
+             lw_dtype_list,
+             !code            ? "big-endian elements"
+             : *letter == 'g' ? "longdouble"
+                              : "elements of another type",
+             format);
 }
 
 /* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error. */
@@ -130,39 +109,24 @@ static int read_geometry(const Py_buffer *view, lw_operand *operand) {
     return 0;
 }
 
-/* Returns a new int32 or float32 tensor with the elements of a uint8 buffer. */
-static lw_tensor *convert_uint8(const lw_operand *buffer, int dtype) {
-    lw_tensor *result = lw_tensor_new(dtype, buffer->ndim, buffer->shape, lw_host_placement());
-    if (!result || result->size == 0) {
-        return result;
-    }
-    int last = buffer->ndim - 1;
-    int64_t row = buffer->contiguous ? result->size : buffer->shape[last];
-    int64_t stride = buffer->contiguous ? 1 : buffer->strides[last];
-    int64_t index[LW_MAX_NDIM] = {0};
-    const uint8_t *data = (const uint8_t *)buffer->data;
-    for (int64_t start = 0; start < result->size; start += row) {
-        if (dtype == LW_FLOAT32) {
-            float *floats = (float *)(void *)result->data + start;
-            for (int64_t i = 0; i < row; i++) {
-                floats[i] = data[i * stride];
-            }
-        } else {
-            int32_t *ints = (int32_t *)(void *)result->data + start;
-            for (int64_t i = 0; i < row; i++) {
-                ints[i] = data[i * stride];
-            }
-        }
-        for (int axis = last - 1; axis >= 0; axis--) { /* advance to the next row */
-            data += buffer->strides[axis];
-            if (++index[axis] < buffer->shape[axis]) {
-                break;
-            }
-            data -= index[axis] * buffer->strides[axis];
-            index[axis] = 0;
-        }
-    }
-    return result;
+/* Returns whether an object is an array of bfloat16, as the package ml_dtypes defines it for NumPy. NumPy does not
+ * export it as a buffer. */
+static int is_bfloat16_array(PyObject *object) {
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+    PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+    int is_found = name && lw_is_string(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    PyErr_Clear();
+    Py_XDECREF(dtype);
+    Py_XDECREF(name);
+    return is_found;
+}
+
+/* Returns whether an object has the method astype, by which creation.py converts the array to another byte order. */
+static int is_convertible(PyObject *object) {
+    PyObject *method = PyObject_GetAttrString(object, "astype");
+    PyErr_Clear();
+    Py_XDECREF(method);
+    return method != NULL;
 }
 
 static int is_bytes(PyObject *object) {
@@ -203,11 +167,11 @@ static int has_mask(PyObject *object) {
     return 0;
 }
 
-lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
+lw_outcome lw_read_buffer(PyObject *object, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (is_bytes(object)) {
         return lw_refuse(LW_ARGUMENT_TYPE_ERROR,
-                         "expected numbers, got %s; give memoryview(x) to read each byte as an int",
+                         "expected numbers, got %s; give memoryview(x) to read each byte as a uint8",
                          lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
     }
     int masked = has_mask(object);
@@ -220,6 +184,15 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
             "expected an array without a mask, got a numpy.ma array, whose mask would be lost; call .filled() first");
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
+        PyObject *type, *reason, *traceback;
+        PyErr_Fetch(&type, &reason, &traceback);
+        if (is_bfloat16_array(object)) {
+            Py_XDECREF(type);
+            Py_XDECREF(reason);
+            Py_XDECREF(traceback);
+            return LW_NEEDS_PYTHON;
+        }
+        PyErr_Restore(type, reason, traceback);
         reword_refusal(object);
         return LW_FAILED;
     }
@@ -227,12 +200,12 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     operand->owned = NULL;
     const char *format = view->format ? view->format : "B";
     const char *code = element_code(format, view->itemsize);
-    int dtype = dtype_of_code(code, view->itemsize);
-    if (dtype < 0 && read_integer_scalar(object, operand)) {
-        return LW_DONE;
+    if (!code && is_convertible(object)) {
+        lw_release_operand(operand);
+        return LW_NEEDS_PYTHON;
     }
-    int is_uint8 = view->itemsize == 1 && code && strcmp(code, "B") == 0;
-    if (dtype < 0 && !is_uint8) {
+    int dtype = code ? dtype_of_code(code, view->itemsize) : -1;
+    if (dtype < 0) {
         refuse_elements(format, code);
         return LW_FAILED;
     }
@@ -244,16 +217,6 @@ lw_outcome lw_read_buffer(PyObject *object, int uint8_as, lw_operand *operand) {
     operand->is_copied = 0;
     operand->dtype = (int8_t)dtype;
     operand->weakness = LW_STRONG;
-    if (is_uint8) {
-        lw_tensor *converted = convert_uint8(operand, uint8_as);
-        if (!converted) {
-            return LW_FAILED;
-        }
-        lw_release_operand(operand);
-        lw_operand_from_tensor(converted, operand);
-        operand->tensor = NULL; /* a temporary, so its backend does not decide where the call runs */
-        operand->owned = (PyObject *)converted;
-    }
     return LW_DONE;
 }
 
@@ -269,7 +232,7 @@ lw_outcome lw_read_operand(PyObject *object, lw_operand *operand) {
         return LW_DONE;
     }
     if (PyObject_CheckBuffer(object)) {
-        return lw_read_buffer(object, LW_INT32, operand);
+        return lw_read_buffer(object, operand);
     }
     return LW_NEEDS_PYTHON;
 }

@@ -22,6 +22,7 @@ lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result) {
          * int beyond 64 bits has no such dtype, so it is converted at once, or else would be rounded twice. */
         int own_dtype = operand.weakness == LW_WEAK_BOOL                           ? LW_BOOL
                         : operand.weakness == LW_WEAK_INT                          ? LW_INT64
+                        : operand.weakness == LW_WEAK_UINT64                       ? LW_UINT64
                         : lw_is_big_int(operand.weakness) && lw_is_floating(dtype) ? dtype
                                                                                    : LW_FLOAT64;
         if (operand.weakness == LW_STRONG || lw_convert_operand(&operand, own_dtype) == 0) {

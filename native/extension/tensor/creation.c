@@ -1,6 +1,7 @@
 /* Creates tensors from parameters alone, as full and arange do. lanewise/functions/creation.py has the public
  * functions. */
 #include "call/execute.h"
+#include "lanewise_operations.h"
 #include "python/module.h"
 #include "python/python.h"
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static int is_int_parameter(const lw_operation *operation, int position) {
     return 0;
 }
 
-/* Parses a kernel parameter. Its dtype is that of the result, unless the contract says that the parameter is an int. */
+/* Parses a kernel parameter. Its dtype is that of the result, unless the contract says that the parameter is an int. It
+ * has to be within that dtype, but only full() rounds it to a dtype that is only stored. */
 static int parse_kernel_number(const lw_operation *operation, int position, int dtype, PyObject *object,
                                lw_scalar *scalar) {
     lw_weakness weakness = lw_parse_number(object, scalar);
@@ -29,10 +31,14 @@ static int parse_kernel_number(const lw_operation *operation, int position, int 
         int64_t encoded; /* unused: lw_encode() is called for its errors only */
         return lw_encode(weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
+    lw_scalar element;
     if (dtype == LW_BOOL) {
         scalar->i = is_real ? scalar->f != 0 : scalar->i != 0;
+    } else if (operation == &lw_operations[LW_OPERATION_full] && dtype != lw_elements(dtype)) {
+        lw_encode(weakness, *scalar, dtype, &element);
+        lw_decode(dtype, (const char *)&element, scalar);
     } else {
-        scalar->f = lw_double_for(weakness, *scalar, dtype);
+        scalar->f = lw_double_for(weakness, *scalar, lw_elements(dtype));
     }
     return 0;
 }
@@ -76,6 +82,14 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
                                    : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement);
 }
 
+/* Returns the dtype whose kernel creates a tensor. CPUs create ranges of float16 and bfloat16 in float64, because they
+ * would round twice in float32. full() has rounded its parameter before. */
+static int dtype_to_create(const lw_plan *plan, int dtype) {
+    int is_rounded = lw_is_floating(dtype) && dtype != lw_elements(dtype);
+    int is_range = plan->operation == &lw_operations[LW_OPERATION_arange];
+    return is_rounded && is_range && !lw_devices[plan->placement.backend] ? LW_FLOAT64 : dtype;
+}
+
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
  * the user called to name errors: zeros runs the kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -109,15 +123,25 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
             return NULL;
         }
     }
-    if (lw_set_kernel(&plan, 0, dtype) < 0 || lw_set_result(&plan, ndim, shape) < 0) {
+    if (lw_set_kernel(&plan, 0, dtype_to_create(&plan, dtype)) < 0 || lw_set_result(&plan, ndim, shape) < 0) {
         return NULL;
     }
+    plan.result_dtype = (int8_t)dtype;
     lw_plan_elements(&plan);
     return lw_execute(&plan, NULL);
 }
 
+static PyObject *set_default_dtype(PyObject *module, PyObject *object) {
+    int dtype = lw_parse_dtype(object);
+    if (dtype >= 0) {
+        *(lw_is_floating(dtype) ? &lw_default_floating : &lw_default_integer) = (int8_t)dtype;
+    }
+    return dtype < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 PyMethodDef lw_creation_functions[] = {
     {"allocate", (PyCFunction)(void *)allocate, METH_FASTCALL, NULL},
+    {"set_default_dtype", set_default_dtype, METH_O, NULL},
     {"create", (PyCFunction)(void *)create, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

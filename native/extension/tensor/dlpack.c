@@ -221,14 +221,12 @@ static int dtype_of(const dl_tensor *view) {
 static void refuse_type(const dl_tensor *view) {
     static const char *const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
     int is_known = view->dtype.code < sizeof names / sizeof *names && view->dtype.lanes == 1;
-    int is_uint8 = is_known && strcmp(names[view->dtype.code], "uint") == 0 && view->dtype.bits == 8;
-    const char *advice = is_uint8 ? "use asarray(x), which converts it" : "convert it first";
     if (is_known) {
-        lw_raise(LW_DTYPE_ERROR, "expected %s, got %s%d; %s", lw_dtype_list, names[view->dtype.code], view->dtype.bits,
-                 advice);
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got %s%d; convert it first", lw_dtype_list, names[view->dtype.code],
+                 view->dtype.bits);
     } else {
-        lw_raise(LW_DTYPE_ERROR, "expected %s, got DLPack code %d, %d bits, %d lanes; %s", lw_dtype_list,
-                 view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
+        lw_raise(LW_DTYPE_ERROR, "expected %s, got DLPack code %d, %d bits, %d lanes; convert it first", lw_dtype_list,
+                 view->dtype.code, view->dtype.bits, view->dtype.lanes);
     }
 }
 

@@ -11,22 +11,13 @@ static void release_view(lw_storage *storage) {
     free(storage->owner);
 }
 
-/* Returns a tensor on the memory of a buffer; the buffer stays exported as long as the tensor's storage exists.
- * Elements of uint8 are copied instead, and so are integer scalars of a dtype that Lanewise does not have. */
-static lw_tensor *tensor_from_buffer(PyObject *object, int dtype) {
+/* Returns a tensor on the memory of a buffer; the buffer stays exported as long as the tensor's storage exists. Returns
+ * NULL, without an error set, if only Python code can read it. */
+static lw_tensor *tensor_from_buffer(PyObject *object) {
     lw_operand operand = {.has_view = 0, .owned = NULL};
-    if (lw_read_buffer(object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
+    if (lw_read_buffer(object, &operand) != LW_DONE) {
         lw_release_operand(&operand);
         return NULL;
-    }
-    if (operand.owned) {
-        return (lw_tensor *)operand.owned;
-    }
-    if (operand.weakness != LW_STRONG) {
-        PyObject *number = PyNumber_Index(object);
-        lw_tensor *tensor = number ? lw_tensor_from_numbers(number, dtype) : NULL;
-        Py_XDECREF(number);
-        return tensor;
     }
     Py_buffer *view = malloc(sizeof *view);
     if (!view) {
@@ -50,14 +41,14 @@ static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-/* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as int32 unless `dtype` is
- * float32, and keeps what it reads on the host if `stays`. */
+/* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and keeps what it reads on the host if
+ * `stays`. */
 static lw_tensor *read_object(PyObject *object, int dtype, int stays) {
     if (lw_is_tensor(object)) {
         return (lw_tensor *)Py_NewRef(object);
     }
     lw_tensor *read = holds_numbers(object)          ? lw_tensor_from_numbers(object, dtype)
-                      : PyObject_CheckBuffer(object) ? tensor_from_buffer(object, dtype)
+                      : PyObject_CheckBuffer(object) ? tensor_from_buffer(object)
                                                      : NULL;
     lw_placement placement = lw_current_placement();
     if (!read || stays || !lw_devices[placement.backend]) {
@@ -174,6 +165,8 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     }
     if ((flags & PyBUF_WRITABLE) && tensor->read_only) {
         refusal = "the tensor is read-only; copy it";
+    } else if (!lw_dtypes[tensor->dtype].format[0]) {
+        refusal = "the protocol has no format for bfloat16; use numpy(), or convert it with astype(lw.float32)";
     } else if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !tensor->contiguous) {
         refusal = "the tensor is not contiguous in row-major order; copy it";
     } else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_column_major(tensor)) {

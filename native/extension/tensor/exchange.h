@@ -4,7 +4,7 @@
 #include "tensor/tensor.h"
 
 /* Returns a new reference to a tensor with the elements of an object: a tensor is returned as it is, a buffer shares
- * its memory with the tensor, and uint8 elements, numbers and nested sequences are copied. Returns NULL with an error
+ * its memory with the tensor, and numbers and nested sequences are copied. Returns NULL with an error
  * set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from_object(PyObject *object);
 

@@ -156,14 +156,29 @@ static PyObject *select_view(PyObject *self, PyObject *key) {
 
 static PyObject *get_item(PyObject *self, PyObject *key) { return lw_named("getitem", select_view(self, key)); }
 
+/* Reads a list of numbers as the dtype of the tensor that they are assigned to. Returns NULL, with an error set only
+ * for a number that the dtype does not hold, if another way of reading may succeed: floats for an integer tensor are
+ * truncated, as in NumPy. */
+static lw_tensor *read_list(PyObject *value, int dtype) {
+    lw_tensor *read = lw_is_sequence(value) ? lw_tensor_from_numbers(value, dtype) : NULL;
+    if (!read && PyErr_Occurred() && !PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
+        PyErr_Clear();
+    }
+    return read;
+}
+
 static int assign(lw_tensor *target, PyObject *value) {
     lw_operand operand = {.has_view = 0};
     lw_outcome status = lw_read_operand(value, &operand);
     int done = -1;
+    if (status == LW_DONE && lw_is_numpy_scalar(&operand)) {
+        lw_weaken_operand(&operand);
+    }
     if (status == LW_DONE) {
         done = lw_copy_into(target, &operand);
     } else if (status == LW_NEEDS_PYTHON) {
-        PyObject *converted = (PyObject *)lw_tensor_from_object(value);
+        PyObject *converted = (PyObject *)read_list(value, target->dtype);
+        converted = converted || PyErr_Occurred() ? converted : (PyObject *)lw_tensor_from_object(value);
         if (!converted && !PyErr_Occurred()) { /* a DLPack object or a range, for example */
             PyObject *name = PyUnicode_FromString("value");
             converted = name ? lw_call_hook("tensor_of", NULL, name, value, NULL) : NULL;

@@ -4,7 +4,11 @@
 #include "system/float_modes.h"
 #include "system/half.h"
 #include "tensor/tensor.h"
+#include <stdio.h>
 #include <string.h>
+
+int8_t lw_default_integer = LW_INT32;
+int8_t lw_default_floating = LW_FLOAT32;
 
 /* Returns whether a number is greater than another, which Python compares exactly. */
 static int exceeds(PyObject *a, PyObject *b) {
@@ -24,6 +28,11 @@ lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
     if (!overflow) {
         return lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT;
     }
+    value->i = (int64_t)PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) {
+        return LW_WEAK_UINT64;
+    }
+    PyErr_Clear();
     value->f = PyFloat_AsDouble(object);
     if (PyErr_Occurred()) { /* the int exceeds the range of float64 as well */
         PyErr_Clear();
@@ -42,8 +51,15 @@ double lw_nearest_double(lw_weakness weakness, lw_scalar value, int *rest) {
         *rest = weakness == LW_WEAK_FLOAT ? 0 : (int)weakness - LW_WEAK_BIG_INT;
         return value.f;
     }
-    double nearest = (double)value.i;
-    *rest = nearest < 0x1p63 ? (value.i > (int64_t)nearest) - (value.i < (int64_t)nearest) : -1;
+    double nearest = weakness == LW_WEAK_UINT64 ? (double)(uint64_t)value.i : (double)value.i;
+    double limit = weakness == LW_WEAK_UINT64 ? 0x1p64 : 0x1p63;
+    if (nearest >= limit) {
+        *rest = -1;
+    } else if (weakness == LW_WEAK_UINT64) {
+        *rest = ((uint64_t)value.i > (uint64_t)nearest) - ((uint64_t)value.i < (uint64_t)nearest);
+    } else {
+        *rest = (value.i > (int64_t)nearest) - (value.i < (int64_t)nearest);
+    }
     return nearest;
 }
 
@@ -58,45 +74,51 @@ double lw_double_for(lw_weakness weakness, lw_scalar value, int dtype) {
     return real.f;
 }
 
+static int refuse_range(int dtype, long long integer, int is_unsigned) {
+    char text[24];
+    snprintf(text, sizeof text, is_unsigned ? "%llu" : "%lld", integer);
+    return lw_refuse(
+        LW_RANGE_ERROR, "expected a number within %s, from %lld to %llu, got %s; use a float, or a wider dtype",
+        lw_dtype_name(dtype), (long long)lw_lowest_integer(dtype), (unsigned long long)lw_highest_integer(dtype), text);
+}
+
+/* Writes an int as an element of an integer dtype. */
+static int encode_integer(lw_weakness weakness, int64_t integer, int dtype, void *destination) {
+    if (weakness == LW_WEAK_FLOAT) {
+        return lw_refuse(LW_DTYPE_ERROR, "expected an int for dtype %s, got a float; use an int, or a float dtype",
+                         lw_dtype_name(dtype));
+    }
+    if (lw_is_big_int(weakness)) {
+        return lw_refuse(LW_RANGE_ERROR,
+                         "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
+                         lw_dtype_name(dtype));
+    }
+    int is_unsigned = weakness == LW_WEAK_UINT64; /* at least 2^63 */
+    if (is_unsigned ? dtype != LW_UINT64
+                    : integer < lw_lowest_integer(dtype) ||
+                          (integer >= 0 && (uint64_t)integer > (uint64_t)lw_highest_integer(dtype))) {
+        return refuse_range(dtype, integer, is_unsigned);
+    }
+    memcpy(destination, &integer, (size_t)lw_item_size(dtype)); /* supported machines are little-endian */
+    return 0;
+}
+
 static int encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     int is_real = weakness >= LW_WEAK_BIG_INT_BELOW;
-    double real = lw_double_for(weakness, value, dtype);
-    int64_t integer = is_real ? 0 : value.i;
-    switch (dtype) {
-    case LW_BOOL:
-        *(uint8_t *)destination = is_real ? value.f != 0 : value.i != 0;
-        return 0;
-    case LW_INT32:
-    case LW_INT64:
-        if (weakness == LW_WEAK_FLOAT) {
-            return lw_refuse(LW_DTYPE_ERROR, "expected an int for dtype %s, got a float; use an int, or a float dtype",
-                             lw_dtype_name(dtype));
-        }
-        if (is_real) {
-            return lw_refuse(LW_RANGE_ERROR,
-                             "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
-                             lw_dtype_name(dtype));
-        }
-        if (dtype == LW_INT32 && integer != (int32_t)integer) {
-            return lw_refuse(LW_RANGE_ERROR, "expected a number within %s, got %lld; use a float, or a wider dtype",
-                             lw_dtype_name(dtype), (long long)integer);
-        }
-        if (dtype == LW_INT32) {
-            *(int32_t *)destination = (int32_t)integer;
-        } else {
-            *(int64_t *)destination = integer;
-        }
-        return 0;
-    case LW_FLOAT16:
-        *(uint16_t *)destination = lw_encode_half(real);
-        return 0;
-    case LW_FLOAT32:
-        *(float *)destination = (float)real;
-        return 0;
-    default:
-        *(double *)destination = real;
-        return 0;
+    if (lw_is_integer(dtype)) {
+        return encode_integer(weakness, is_real ? 0 : value.i, dtype, destination);
     }
+    double real = lw_double_for(weakness, value, dtype);
+    if (dtype == LW_BOOL) {
+        *(uint8_t *)destination = is_real ? value.f != 0 : value.i != 0;
+    } else if (lw_item_size(dtype) == 2) {
+        *(uint16_t *)destination = lw_encode_half(real, lw_dtypes[dtype].fraction);
+    } else if (dtype == LW_FLOAT32) {
+        *(float *)destination = (float)real;
+    } else {
+        *(double *)destination = real;
+    }
+    return 0;
 }
 
 int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
@@ -106,26 +128,45 @@ int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destinatio
     return status;
 }
 
-double lw_decode_float(int dtype, const char *data) {
+static double decode_float(int dtype, const char *data) {
     union {
         uint16_t half;
         float float32;
         double float64;
     } value;
     memcpy(&value, data, (size_t)lw_item_size(dtype)); /* a borrowed array may be unaligned */
-    return dtype == LW_FLOAT16 ? lw_decode_half(value.half) : dtype == LW_FLOAT32 ? value.float32 : value.float64;
+    return lw_item_size(dtype) == 2 ? lw_decode_half(value.half, lw_dtypes[dtype].fraction)
+           : dtype == LW_FLOAT32    ? value.float32
+                                    : value.float64;
+}
+
+lw_weakness lw_decode(int dtype, const char *data, lw_scalar *value) {
+    if (lw_is_floating(dtype)) {
+        value->f = decode_float(dtype, data);
+        return LW_WEAK_FLOAT;
+    }
+    if (dtype == LW_BOOL) {
+        value->i = *data != 0;
+        return LW_WEAK_BOOL;
+    }
+    int rest = 64 - 8 * (int)lw_item_size(dtype);
+    uint64_t bits = 0;
+    memcpy(&bits, data, (size_t)lw_item_size(dtype));
+    bits <<= rest;
+    value->i = lw_dtypes[dtype].class == LW_CLASS_SIGNED ? (int64_t)bits >> rest : (int64_t)(bits >> rest);
+    return dtype == LW_UINT64 && value->i < 0 ? LW_WEAK_UINT64 : LW_WEAK_INT;
 }
 
 PyObject *lw_item(int dtype, const char *data) {
-    union {
-        int32_t int32;
-        int64_t int64;
-    } value;
-    if (lw_is_floating(dtype)) {
-        return PyFloat_FromDouble(lw_decode_float(dtype, data));
+    lw_scalar value;
+    switch (lw_decode(dtype, data, &value)) {
+    case LW_WEAK_FLOAT:
+        return PyFloat_FromDouble(value.f);
+    case LW_WEAK_BOOL:
+        return PyBool_FromLong((long)value.i);
+    case LW_WEAK_UINT64:
+        return PyLong_FromUnsignedLongLong((unsigned long long)value.i);
+    default:
+        return PyLong_FromLongLong(value.i);
     }
-    memcpy(&value, data, (size_t)lw_item_size(dtype));
-    return dtype == LW_BOOL    ? PyBool_FromLong(*data != 0)
-           : dtype == LW_INT32 ? PyLong_FromLongLong(value.int32)
-                               : PyLong_FromLongLong(value.int64);
 }

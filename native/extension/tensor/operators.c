@@ -75,12 +75,12 @@ static PyObject *compute_in_place(const lw_operation *operation, const char *sig
     lw_operand_from_tensor(computed, &operand);
     int done = -1;
     if (computed->dtype != target->dtype) {
-        int whole = operation == &lw_operations[LW_OPERATION_divide] && target->dtype == LW_INT32;
+        int whole = operation == &lw_operations[LW_OPERATION_divide] && lw_is_integer(target->dtype);
         lw_raise(LW_DTYPE_ERROR,
                  "expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= y, or "
                  "use astype first%s",
                  lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
-                 whole ? "; x //= y keeps int32" : "");
+                 whole ? "; x //= y keeps integers" : "");
     } else if (computed->ndim != target->ndim ||
                memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
         lw_raise(LW_SHAPE_ERROR,
@@ -181,10 +181,9 @@ static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFl
 static PyObject *whole_number(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
     if (tensor->ndim > 0 || !lw_is_integer(tensor->dtype)) {
-        return lw_raise(
-            LW_ARGUMENT_TYPE_ERROR,
-            "expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use int(x)",
-            lw_dtype_name(tensor->dtype), lw_shape_text(tensor->ndim, tensor->shape));
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR,
+                        "expected a 0-dimensional integer tensor, got %s of shape %s; select an element, or use int(x)",
+                        lw_dtype_name(tensor->dtype), lw_shape_text(tensor->ndim, tensor->shape));
     }
     return lw_single_item(x, "select one with an index");
 }

@@ -62,7 +62,7 @@ static int read_leaf(reader *reader, PyObject *object) {
         return result;
     }
     reader->widest = (int)weakness > reader->widest ? (int)weakness : reader->widest;
-    reader->needs_int64 |= lw_is_big_int(weakness) || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
+    reader->needs_int64 |= weakness >= LW_WEAK_UINT64 || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
 }
 
@@ -98,9 +98,9 @@ lw_tensor *lw_tensor_from_numbers(PyObject *numbers, int dtype) {
     }
     if (dtype < 0) {
         dtype = reader.widest == LW_WEAK_BOOL                                  ? LW_BOOL
-                : reader.widest == LW_STRONG || reader.widest == LW_WEAK_FLOAT ? LW_FLOAT32
+                : reader.widest == LW_STRONG || reader.widest == LW_WEAK_FLOAT ? lw_default_floating
                 : reader.needs_int64                                           ? LW_INT64
-                                                                               : LW_INT32;
+                                                                               : lw_default_integer;
     }
     lw_tensor *tensor = lw_tensor_new(dtype, ndim, shape, lw_host_placement());
     if (tensor) {

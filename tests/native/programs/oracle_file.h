@@ -1,18 +1,17 @@
 /* Reads the oracle's files, and compares results with references by the rules of near() in tests/sweep/judge.py. */
 #pragma once
 
-#include "lanewise.h"
+#include "system/half.h"
+#include "tensor/dtype.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ABSENT = -1, DTYPES = 6 };
-static const size_t item_size[] = {1, 4, 8, 2, 4, 8};
-static const char *const dtype_name[] = {"bool", "int32", "int64", "float16", "float32", "float64"};
-static const int digits[] = {0, 0, 0, 11, 24, 53}, smallest[] = {0, 0, 0, -24, -149, -1074},
-                 limit[] = {0, 0, 0, 16, 128, 0};
+enum { ABSENT = -1 };
+
+static size_t size_of(int dtype) { return (size_t)lw_item_size(dtype); }
 
 typedef struct {
     const uint8_t *at, *end;
@@ -23,7 +22,7 @@ typedef struct {
 } name;
 
 typedef struct {
-    int32_t dtype; /* an index into item_size, or ABSENT for an omitted input */
+    int32_t dtype; /* an lw_dtype, or ABSENT for an omitted input */
     size_t count, bytes;
     const uint8_t *data; /* row-major */
     int ndim;
@@ -88,20 +87,12 @@ static array read_array(reader *r) {
 
 /* -- comparing with the reference -- */
 
-static double half_to_double(uint16_t bits) {
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value = exponent == 31  ? (fraction ? NAN : INFINITY)
-                   : exponent == 0 ? ldexp(fraction, -24)
-                                   : ldexp(1024 + fraction, exponent - 25);
-    return bits >> 15 ? -value : value;
-}
-
 static double element(int dtype, const uint8_t *p) {
     uint16_t half;
     float single;
     double full;
-    if (dtype == LW_FLOAT16) {
-        return memcpy(&half, p, 2), half_to_double(half);
+    if (lw_item_size(dtype) == 2) {
+        return memcpy(&half, p, 2), lw_decode_half(half, lw_dtypes[dtype].fraction);
     }
     if (dtype == LW_FLOAT32) {
         return memcpy(&single, p, 4), single;
@@ -109,12 +100,18 @@ static double element(int dtype, const uint8_t *p) {
     return memcpy(&full, p, 8), full;
 }
 
+/* The exponent from which numbers round to infinity, 0 for float64: its largest number stands for it. */
+static int limit_of(int dtype) {
+    return dtype == LW_FLOAT64 ? 0 : 1 << (8 * lw_item_size(dtype) - lw_dtypes[dtype].fraction - 2);
+}
+
 static double unit(int dtype, double value) {
-    int exponent = smallest[dtype];
+    int digits = lw_dtypes[dtype].fraction + 1, limit = limit_of(dtype);
+    int smallest = 3 - (limit ? limit : 1024) - digits, exponent = smallest;
     if (value != 0) {
-        frexp(fmin(fabs(value), limit[dtype] ? ldexp(1, limit[dtype] - 1) : HUGE_VAL), &exponent);
+        frexp(fmin(fabs(value), limit ? ldexp(1, limit - 1) : HUGE_VAL), &exponent);
     }
-    return ldexp(1, exponent - digits[dtype] > smallest[dtype] ? exponent - digits[dtype] : smallest[dtype]);
+    return ldexp(1, exponent - digits > smallest ? exponent - digits : smallest);
 }
 
 static double rounded_once(int dtype, double value) {
@@ -122,8 +119,7 @@ static double rounded_once(int dtype, double value) {
         return value;
     }
     double step = unit(dtype, value), rounded = nearbyint(value / step) * step;
-    return limit[dtype] && fabs(rounded) >= ldexp(1, limit[dtype]) ? copysign(INFINITY, value)
-                                                                   : copysign(rounded, value);
+    return fabs(rounded) >= ldexp(1, limit_of(dtype)) ? copysign(INFINITY, value) : copysign(rounded, value);
 }
 
 /* The reference is expected + rest. */
@@ -144,7 +140,7 @@ static int is_near(double got, double expected, double rest, int dtype, bound b,
             return got == rounded;
         }
     }
-    double max = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
+    double max = limit_of(dtype) ? ldexp(1, limit_of(dtype)) : HUGE_VAL;
     double distance = fabs(fmax(-max, fmin(max, got)) - fmax(-max, fmin(max, expected)) - rest);
     double allowed = fmax(b.absolute, fmax(b.relative * fabs(expected), b.magnitude * magnitude));
     return distance <= allowed || distance <= b.ulp * unit(dtype, expected); /* unit() takes long, emulated */

@@ -63,10 +63,10 @@ static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
 static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t count) {
     static const uint8_t zeros[8];
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *p = out + i * item_size[dtype];
-        int is_nan = dtype >= LW_FLOAT16 && isnan(element(dtype, p));
-        sum = is_nan ? mix(sum, (const uint8_t *)"nan", 3) : mix(sum, p, item_size[dtype]);
-        if (results_file && fwrite(is_nan ? zeros : p, item_size[dtype], 1, results_file) != 1) {
+        const uint8_t *p = out + i * size_of(dtype);
+        int is_nan = lw_is_floating(dtype) && isnan(element(dtype, p));
+        sum = is_nan ? mix(sum, (const uint8_t *)"nan", 3) : mix(sum, p, size_of(dtype));
+        if (results_file && fwrite(is_nan ? zeros : p, size_of(dtype), 1, results_file) != 1) {
             fail("cannot write the results");
         }
     }
@@ -122,14 +122,14 @@ typedef struct {
 
 /* Returns whether the results are wrong; prints the first that is. */
 static int is_wrong(const test_case *c, const uint8_t *results, const char *where) {
-    if (c->right && memcmp(results, c->right, c->expected.count * item_size[c->dtype]) == 0) {
+    if (c->right && memcmp(results, c->right, c->expected.count * size_of(c->dtype)) == 0) {
         return 0; /* an emulator takes longer to compare numbers than the kernel did */
     }
     for (size_t i = 0; i < c->expected.count; i++) {
-        const uint8_t *p = results + i * item_size[c->dtype];
-        if (c->dtype < LW_FLOAT16) {
-            if (memcmp(p, c->expected.data + i * item_size[c->dtype], item_size[c->dtype]) != 0) {
-                printf("%s%s: element %zu (%s) differs\n", c->label.text, where, i, dtype_name[c->dtype]);
+        const uint8_t *p = results + i * size_of(c->dtype);
+        if (!lw_is_floating(c->dtype)) {
+            if (memcmp(p, c->expected.data + i * size_of(c->dtype), size_of(c->dtype)) != 0) {
+                printf("%s%s: element %zu (%s) differs\n", c->label.text, where, i, lw_dtype_name(c->dtype));
                 return 1;
             }
             continue;
@@ -154,12 +154,12 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
     placed *out = operands + c->input_count;
     for (size_t i = 0; i < c->input_count; i++) {
         if (c->inputs[i].dtype != ABSENT) {
-            place(operands + i, c->inputs + i, item_size[c->inputs[i].dtype], 0);
+            place(operands + i, c->inputs + i, size_of(c->inputs[i].dtype), 0);
             copy(operands + i, c->inputs + i, (uint8_t *)c->inputs[i].data, TO_ARRAY);
             pointers[i] = operands[i].first;
         }
     }
-    place(out, &c->expected, item_size[c->dtype], GUARD);
+    place(out, &c->expected, size_of(c->dtype), GUARD);
     lw_context context = context_of(by);
     lw_status status = c->call(&context, layout, pointers, (void *[]){out->first}, scalars);
     int failed = status != LW_OK, lacks_memory = status == LW_NO_MEMORY && !by->has_memory;
@@ -187,7 +187,7 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
  * stores (ordinary or streaming) differ, so the bits must be the same. */
 static int run_variants(const test_case *c, reader *r, const void *layout, size_t layout_bytes,
                         const lw_scalar *scalars, size_t scalar_count, placed *operands) {
-    size_t bytes = c->expected.count * item_size[c->dtype];
+    size_t bytes = c->expected.count * size_of(c->dtype);
     uint8_t *results = malloc(bytes + 1);
     int failed = 0;
     for (int h = BACKWARDS; h < HOSTS && !failed; h++) {
@@ -252,10 +252,10 @@ static int run_case(const lw_library *library, reader *r, const bound *bounds, u
     }
     placed operands[LW_MAX_OPERANDS + 1];
     for (size_t i = 0; i < c.input_count; i++) {
-        contiguous(c.inputs + i, c.inputs[i].dtype == ABSENT ? 0 : item_size[c.inputs[i].dtype], operands[i].strides);
+        contiguous(c.inputs + i, c.inputs[i].dtype == ABSENT ? 0 : size_of(c.inputs[i].dtype), operands[i].strides);
     }
-    contiguous(&c.expected, item_size[c.dtype], operands[c.input_count].strides);
-    uint8_t *results = malloc(c.expected.count * item_size[c.dtype] + 1);
+    contiguous(&c.expected, size_of(c.dtype), operands[c.input_count].strides);
+    uint8_t *results = malloc(c.expected.count * size_of(c.dtype) + 1);
     int failed = run_once(&c, hosts, layout, scalars, operands, hosts->name, results);
     if (!counts_paths) {
         *checksum = mix_results(*checksum, c.dtype, results, c.expected.count);
@@ -291,12 +291,12 @@ static int run_file(const lw_library *library, const char *path) {
     }
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
-    bound mine[DTYPES];
+    bound mine[LW_DTYPE_COUNT];
     for (uint32_t i = 0; i < bounds; i++) { /* without a name, for all dtypes or backends; later ones take precedence */
         name dtype = read_name(&r), backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof *mine);
-        for (int d = 0; d < DTYPES; d++) {
-            if ((!dtype.text[0] || strcmp(dtype.text, dtype_name[d]) == 0) &&
+        for (int d = 0; d < LW_DTYPE_COUNT; d++) {
+            if ((!dtype.text[0] || strcmp(dtype.text, lw_dtype_name(d)) == 0) &&
                 (!backend.text[0] || strcmp(backend.text, library->head.name) == 0)) {
                 memcpy(mine + d, values, sizeof *mine);
             }

@@ -40,7 +40,7 @@ def tensor(array: oracle_file.Array | None) -> Any:
     dtype = getattr(lw, array.dtype)
     if array.size == 0:
         return lw.empty(array.shape, dtype=dtype)
-    if array.dtype == "float16":  # memoryview.cast() accepts this format only since Python 3.14
+    if array.dtype in ("float16", "bfloat16"):  # memoryview.cast() has no format for them before Python 3.14
         flat = lw.asarray(list(array.values()), dtype=dtype)
     else:
         data: Any = array.data  # Any, because mypy accepts only literal formats for memoryview.cast()
@@ -53,19 +53,16 @@ def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
     return getattr(lw, operation)(*([arrays] if sequence else arrays), **case.keywords)
 
 
-def form(case: oracle_file.Case) -> str:
-    return f"<{case.reference.size}{oracle_file.FORMATS[case.result_dtype]}"
-
-
 def judge(case: oracle_file.Case, result: Any, backend: str, digest: Any, judged: Judged) -> str | None:
     dtype = str(result.dtype).rpartition(".")[2]
     if (dtype, result.shape) != (case.result_dtype, case.reference.shape):
         return f"{case.name}: expected {case.result_dtype} {case.reference.shape}, got {dtype} {result.shape}"
-    content = memoryview(result).tobytes()  # row-major
+    content = result.tobytes()  # row-major
     key = id(case), content, case.bound(backend)
     if key not in judged:
-        values = struct.unpack(form(case), content)
-        with_one_nan = struct.pack(form(case), *(value if value == value else math.nan for value in values))
+        values = oracle_file.Array(dtype, result.shape, memoryview(content)).values()
+        form = f"<{len(values)}{oracle_file.FORMATS[dtype] or 'f'}"
+        with_one_nan = struct.pack(form, *(value if value == value else math.nan for value in values))
         judged[key] = with_one_nan, case.complaint(values, backend)
     with_one_nan, text = judged[key]
     digest.update(with_one_nan)
@@ -97,7 +94,7 @@ def check(operation: str, backend: str) -> dict[str, Any]:
     try:
         with lw.use_backend(backend):
             for result in several.CHECKS[operation]():
-                digest.update(memoryview(result).tobytes())
+                digest.update(result.tobytes())
     except Exception as error:
         complaints.append(f"{type(error).__name__}: {error}")
     return {"complaints": complaints, "digest": digest.hexdigest()}

@@ -12,9 +12,10 @@ from operator import iadd, imul, setitem
 from random import Random
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
-from generator.schema import Contract
+from generator.schema import FLOATS, Contract
 from harness import Runner, counted, floats, on_gpu
 from openers import Switch
 
@@ -23,8 +24,14 @@ from lanewise.webgpu.shaders import kernel_names
 
 SPECIALS = {
     "bool": np.array([False, True]),
+    "int8": np.array([0, 1, -1, 2, 7, -128, -127, 127], np.int8),
+    "int16": np.array([0, 1, -1, 2, 7, -(2**15), 2**15 - 1, 255], np.int16),
     "int32": np.array([0, 1, -1, 2, 7, -(2**31), 2**31 - 1, 31], np.int32),
     "int64": np.array([0, 1, -1, 2**40, -(2**63), 2**63 - 1, 5], np.int64),
+    "uint8": np.array([0, 1, 2, 7, 127, 128, 255], np.uint8),
+    "uint16": np.array([0, 1, 2, 7, 255, 2**15, 2**16 - 1], np.uint16),
+    "uint32": np.array([0, 1, 2, 7, 2**31 - 1, 2**31, 2**32 - 1], np.uint32),
+    "bfloat16": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, 3e38, 0.1], ml_dtypes.bfloat16),
     "float16": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 65504, 0.1], np.float16),
     "float32": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 3e38, 0.1, 7.0], np.float32),
     "float64": np.array([0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e300, 0.1], np.float64),
@@ -107,8 +114,22 @@ def test_each_operation(gpu: Runner, contract: Contract) -> None:
 @pytest.mark.parametrize("before", SPECIALS)
 @pytest.mark.parametrize("after", SPECIALS)
 def test_each_cast(gpu: Runner, before: str, after: str) -> None:
-    x = on_gpu(random(before, 1) if before[0] in "bi" or after[0] == "f" else np.arange(-20, 20).astype(before))
+    is_exact = before not in FLOATS or after in FLOATS
+    x = on_gpu(random(before, 1) if is_exact else np.arange(-20, 20).astype(before))
     fused(lambda: ((y := x.copy()), y.astype(after)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "uint16"])
+def test_small_integers(gpu: Runner, dtype: str) -> None:
+    """They share words, so that the sign of one is not to change its neighbours."""
+    array = random(dtype, 1)
+    x = on_gpu(array)
+    results = fused(lambda: ((y := lw.abs(x)), lw.where(y > 3, y, x), -y, y.astype("float32")))
+    expected = np.abs(array)
+    for result, values in zip(
+        results, (expected, np.where(expected > 3, expected, array), -expected, expected), strict=True
+    ):
+        np.testing.assert_array_equal(np.array(result), values)
 
 
 def test_a_chain_is_one_dispatch_and_allocates_no_temporary(gpu: Runner) -> None:
