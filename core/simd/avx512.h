@@ -78,6 +78,7 @@ INLINE vf64 vf64_scale(vf64 x, vf64 k_magic) { return _mm512_scalef_pd(x, k_magi
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
 INLINE vf64 vf64_scale_normal(vf64 x, vf64 k_magic) { return vf64_scale(x, k_magic); }
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
+INLINE vf64 vf64_scale_floor(vf64 x, vf64 k) { return _mm512_scalef_pd(x, k); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm64_any(vm64 m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
@@ -86,11 +87,14 @@ INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32
 INLINE vf32 vf32_lookup_16(const float *table, vi32 i) {
     return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(table));
 }
+INLINE vf64 vf64_lookup_16(const double *table, vi64 i) {
+    return _mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)i, _mm512_loadu_pd(table + 8));
+}
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }
-INLINE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
-INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
+INLINE vf32 vf32_from_float16(nu16 x) { return _mm512_cvtph_ps((__m256i)x); }
+INLINE nu16 vf32_to_float16(vf32 x) { return (nu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
 
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm512_stream_si512((__m512i *)p, (__m512i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }
