@@ -32,8 +32,9 @@ struct elementwise {
     const elementwise *const *own;
 };
 
-/* The kernels of casts, by the dtype that they read and the one that they write; NULL if both are the same. */
-extern const elementwise *const elementwise_casts[LW_DTYPE_COUNT][LW_DTYPE_COUNT];
+/* The kernels of casts, by the dtype that they read and the one that they write; NULL if both are the same.
+ * Hidden in the declaration, too: emcc exports what a unit reads of another, unless that is known to be hidden. */
+extern __attribute__((visibility("hidden"))) const elementwise *const elementwise_casts[LW_DTYPE_COUNT][LW_DTYPE_COUNT];
 
 /* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. */
 void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, const void *const *inputs, void *output,

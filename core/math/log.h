@@ -70,21 +70,26 @@ INLINE log_parts log1p_split(vec x) {
     return parts;
 }
 
-/* The coefficients of r of step 2 above, from the highest on. */
-static const element log_coefficients[] = {
+/* The coefficients of r of step 2 above, from the highest on. A macro, because CUDA's functions read no array of a file. */
 #ifdef IS_64BIT
-    0x1.ac7511bd74adfp-6,  -0x1.ea054f80e881ap-5, 0x1.0a61f758006a4p-4,  -0x1.d11fc0900cf16p-5, 0x1.d05a8e4abd8a7p-5,
-    -0x1.fba1c82989p-5,    0x1.11ccfe19f8063p-4,  -0x1.24d74e1cd5345p-4, 0x1.3b0b893b2feeep-4,  -0x1.5550ee80e4fe4p-4,
-    0x1.745d3f1ba05acp-4,  -0x1.9999c26ab6c93p-4, 0x1.c71c71e01ab07p-4,  -0x1.ffffff2bf9c54p-4, 0x1.24924922a3ddfp-3,
-    -0x1.555555566b32bp-3, 0x1.999999999f756p-3,  -0x1.fffffffffef14p-3, 0x1.5555555555533p-2,
+#define LOG_COEFFICIENTS                                                                          \
+    {                                                                                             \
+        0x1.ac7511bd74adfp-6, -0x1.ea054f80e881ap-5, 0x1.0a61f758006a4p-4, -0x1.d11fc0900cf16p-5, \
+        0x1.d05a8e4abd8a7p-5, -0x1.fba1c82989p-5,    0x1.11ccfe19f8063p-4, -0x1.24d74e1cd5345p-4, \
+        0x1.3b0b893b2feeep-4, -0x1.5550ee80e4fe4p-4, 0x1.745d3f1ba05acp-4, -0x1.9999c26ab6c93p-4, \
+        0x1.c71c71e01ab07p-4, -0x1.ffffff2bf9c54p-4, 0x1.24924922a3ddfp-3, -0x1.555555566b32bp-3, \
+        0x1.999999999f756p-3, -0x1.fffffffffef14p-3, 0x1.5555555555533p-2}
 #else
-    -0x1.38b70ap-4f, 0x1.055b9p-3f,  -0x1.0d85p-3f,   0x1.22da14p-3f,
-    -0x1.54724cp-3f, 0x1.99a008p-3f, -0x1.000226p-2f, 0x1.555554p-2f,
+#define LOG_COEFFICIENTS                                               \
+    {-0x1.38b70ap-4f, 0x1.055b9p-3f,  -0x1.0d85p-3f,   0x1.22da14p-3f, \
+     -0x1.54724cp-3f, 0x1.99a008p-3f, -0x1.000226p-2f, 0x1.555554p-2f}
 #endif
-};
 
 /* t of step 2 above: ln(1 + f) = f + f*t. */
-INLINE vec log_minimax(vec f) { return f * v_fma(POLYNOMIAL(f, log_coefficients), f, v_set(-0.5f)); }
+INLINE vec log_minimax(vec f) {
+    static const element r[] = LOG_COEFFICIENTS;
+    return f * v_fma(POLYNOMIAL(f, r), f, v_set(-0.5f));
+}
 
 /* Steps 2 and 3 above: ln x, given the k and f of x. */
 INLINE vec log_natural(log_parts parts) {

@@ -35,8 +35,9 @@ INLINE vec randn_ratio(vec x, const element *over, const element *under) {
 
 /* -ln x for a normal x in (0, 1/2]. */
 INLINE vec randn_minus_log(vec x) {
+    static const element coefficients[] = LOG_COEFFICIENTS;
     log_parts parts = log_split(x);
-    vec r = randn_polynomial(parts.f, log_coefficients, sizeof log_coefficients / sizeof *log_coefficients);
+    vec r = randn_polynomial(parts.f, coefficients, sizeof coefficients / sizeof *coefficients);
     return parts.k * v_set(-LN2_F64) - (parts.f + parts.f * (parts.f * (r * parts.f - v_set(0.5))));
 }
 

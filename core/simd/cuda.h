@@ -23,9 +23,11 @@ typedef uint32_t vu32;
 typedef bool vm32;
 typedef double vf64;
 typedef int64_t vi64;
+typedef uint64_t vu64;
 typedef bool vm64;
 typedef double wf64;
 typedef int64_t wi64;
+typedef uint64_t wu64;
 typedef bool wm64;
 
 #define DEFINE_LANES(name, element)                                                        \
@@ -45,8 +47,10 @@ DEFINE_LANES(vi32, int32_t)
 DEFINE_LANES(vu32, uint32_t)
 DEFINE_LANES(vf64, double)
 DEFINE_LANES(vi64, int64_t)
+DEFINE_LANES(vu64, uint64_t)
 DEFINE_LANES(wf64, double)
 DEFINE_LANES(wi64, int64_t)
+DEFINE_LANES(wu64, uint64_t)
 
 #define DEFINE_MASKS(name, integers, integer)                    \
     INLINE bool name##_set(int64_t x) { return x != 0; }         \
@@ -74,7 +78,6 @@ INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }
 INLINE float vf32_from_bits(int32_t x) { return __int_as_float(x); }
 INLINE uint32_t vi32_to_vu32(int32_t x) { return (uint32_t)x; }
 INLINE int32_t vu32_to_vi32(uint32_t x) { return (int32_t)x; }
-INLINE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
 INLINE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
 INLINE float vf32_lookup_16(const float *table, int32_t i) { return table[i & 15]; }
 INLINE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
@@ -91,15 +94,30 @@ INLINE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
         return (word)n < 8 * sizeof x ? (element)((word)x << n) : 0;                       \
     }                                                                                      \
     INLINE element name##_shift_right_each(element x, element n) {                         \
-        return x >> ((word)n < 8 * sizeof x ? n : (element)(8 * sizeof x - 1));            \
+        return (word)n < 8 * sizeof x ? x >> n : x >> (8 * sizeof x - 1) >> 1;             \
     }                                                                                      \
     INLINE element name##_minimum(element a, element b) { return a < b ? a : b; }          \
     INLINE element name##_maximum(element a, element b) { return a > b ? a : b; }          \
-    INLINE element name##_abs(element x) { return x < 0 ? (element)((word)0 - (word)x) : x; }
+    INLINE element name##_quotient(element x, element divisor) { return x / divisor; }
 
 DEFINE_INTEGERS(vi32, int32_t, uint32_t)
+DEFINE_INTEGERS(vu32, uint32_t, uint32_t)
 DEFINE_INTEGERS(vi64, int64_t, uint64_t)
-INLINE int64_t vi64_quotient(int64_t x, int64_t divisor) { return x / divisor; }
+DEFINE_INTEGERS(vu64, uint64_t, uint64_t)
+
+#define DEFINE_BITS(name, element, integer)                      \
+    INLINE integer name##_bits(element x) { return (integer)x; } \
+    INLINE element name##_from_bits(integer x) { return (element)x; }
+
+DEFINE_BITS(vi32, int32_t, int32_t)
+DEFINE_BITS(vu32, uint32_t, int32_t)
+DEFINE_BITS(vi64, int64_t, int64_t)
+DEFINE_BITS(vu64, uint64_t, int64_t)
+
+INLINE int32_t vi32_abs(int32_t x) { return x < 0 ? (int32_t)(0 - (uint32_t)x) : x; }
+INLINE uint32_t vu32_abs(uint32_t x) { return x; }
+INLINE int64_t vi64_abs(int64_t x) { return x < 0 ? (int64_t)(0 - (uint64_t)x) : x; }
+INLINE uint64_t vu64_abs(uint64_t x) { return x; }
 
 INLINE float vf32_abs(float x) { return fabsf(x); }
 INLINE float vf32_copysign(float x, float s) { return copysignf(x, s); }
@@ -170,6 +188,13 @@ INLINE double vi64_small_to_vf64(int64_t x) { return __ll2double_rn(x); }
 
 /* CUDA's conversions to integers saturate, but not all of them turn NaN into 0. */
 INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }
+INLINE float vu32_to_vf32(uint32_t x) { return __uint2float_rn(x); }
+INLINE double vu32_to_wf64(uint32_t x) { return (double)x; }
+INLINE int64_t vu32_to_wi64(uint32_t x) { return x; }
+INLINE int64_t wu64_to_wi64(uint64_t x) { return (int64_t)x; }
+INLINE uint64_t wi64_to_wu64(int64_t x) { return (uint64_t)x; }
+INLINE float wu64_to_vf32(uint64_t x) { return __ull2float_rn(x); }
+INLINE double wu64_to_wf64(uint64_t x) { return __ull2double_rn(x); }
 INLINE double vi32_to_wf64(int32_t x) { return (double)x; }
 INLINE int64_t vi32_to_wi64(int32_t x) { return x; }
 INLINE int32_t wi64_to_vi32(int64_t x) { return (int32_t)x; }
@@ -181,6 +206,7 @@ INLINE int32_t vf32_to_vi32(float x) { return x != x ? 0 : __float2int_rz(x); }
 INLINE int64_t vf32_to_wi64(float x) { return x != x ? 0 : __float2ll_rz(x); }
 INLINE int32_t wf64_to_vi32(double x) { return x != x ? 0 : __double2int_rz(x); }
 INLINE int64_t wf64_to_wi64(double x) { return x != x ? 0 : __double2ll_rz(x); }
+INLINE uint64_t wf64_to_wu64(double x) { return x > 0 ? __double2ull_rz(x) : 0; }
 INLINE float wf64_to_vf32_odd(double x) {
     float nearer_zero = __double2float_rz(x);
     int inexact = (double)nearer_zero < x || (double)nearer_zero > x;
@@ -194,7 +220,19 @@ INLINE bool vm32_load(const uint8_t *p) { return *p != 0; }
 INLINE void vm32_store(uint8_t *p, bool m) { *p = m; }
 INLINE bool vm64_load(const uint8_t *p) { return *p != 0; }
 INLINE void vm64_store(uint8_t *p, bool m) { *p = m; }
-INLINE int32_t vi32_load_bits8(const uint8_t *p) { return *p; }
-INLINE void vi32_store_bits8(uint8_t *p, int32_t x) { *p = (uint8_t)x; }
-INLINE int32_t vi32_load_bits16(const uint16_t *p) { return *p; }
-INLINE void vi32_store_bits16(uint16_t *p, int32_t x) { *p = (uint16_t)x; }
+
+/* Rounds to nearest even, by bits as in memory.h; NaN becomes a quiet one. */
+INLINE float vf32_load_bfloat16(const uint16_t *p) { return __uint_as_float((uint32_t)*p << 16); }
+INLINE void vf32_store_bfloat16(uint16_t *p, float x) {
+    uint32_t bits = __float_as_uint(x);
+    *p = (uint16_t)((x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+#define DEFINE_NARROW(name, element)                                 \
+    INLINE int32_t vi32_load_##name(const element *p) { return *p; } \
+    INLINE void vi32_store_##name(element *p, int32_t x) { *p = (element)x; }
+
+DEFINE_NARROW(int8, int8_t)
+DEFINE_NARROW(int16, int16_t)
+DEFINE_NARROW(uint8, uint8_t)
+DEFINE_NARROW(uint16, uint16_t)
