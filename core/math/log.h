@@ -70,7 +70,8 @@ INLINE log_parts log1p_split(vec x) {
     return parts;
 }
 
-/* The coefficients of r of step 2 above, from the highest on. A macro, because CUDA's functions read no array of a file. */
+/* The coefficients of r of step 2 above, from the highest on. A macro, because CUDA's functions read no array of a
+ * file. */
 #ifdef IS_64BIT
 #define LOG_COEFFICIENTS                                                                          \
     {                                                                                             \

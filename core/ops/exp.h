@@ -27,9 +27,11 @@ INLINE vec exp_by_polynomial(vec x) {
 /* 1.5 * 2^19 (float64: 2^48). x + EXP_TABLE_MAGIC rounds x to a multiple of 1/16 and holds its fraction in the low four
  * bits. */
 #define EXP_TABLE_MAGIC BY_PRECISION(0x1.8p19f, 0x1.8p48)
-#define EXP_TABLE_LOG2_E BY_PRECISION(0x1.71541ep0f, LOG2_E_F64)
+#define EXP_TABLE_LOG2_E_F32 0x1.71541ep0f
+#define EXP_TABLE_LOG2_E BY_PRECISION(EXP_TABLE_LOG2_E_F32, LOG2_E_F64)
 #define EXP_TABLE_LN2 BY_PRECISION(LN2_F32, LN2_F64)
-#define EXP_TABLE_LN2_LO BY_PRECISION(-0x1.05c61p-29f, LN2_LO_F64) /* ln 2 - EXP_TABLE_LN2 */
+#define EXP_TABLE_LN2_LO_F32 -0x1.05c61p-29f
+#define EXP_TABLE_LN2_LO BY_PRECISION(EXP_TABLE_LN2_LO_F32, LN2_LO_F64) /* ln 2 - EXP_TABLE_LN2 */
 
 INLINE vec exp_by_table(vec x) {
     /* clang-format off */

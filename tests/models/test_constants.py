@@ -56,7 +56,7 @@ SPLIT = [
     ("ln 2", ["LN2_F64", "LN2_LO_F64"], np.float64),
     ("ln 2", ["LN2_HI_9BIT", "LN2_LO_9BIT"], np.float32),
     ("ln 2", ["LN2_HI_15BIT", "LN2_LO_15BIT"], np.float32),
-    ("ln 2", ["LN2_F32", "EXP_TABLE_LN2_LO"], np.float32),
+    ("ln 2", ["LN2_F32", "EXP_TABLE_LN2_LO_F32"], np.float32),
     ("ln 2", ["LN2_HI_42BIT_F64", "LN2_LO_42BIT_F64"], np.float64),
     ("log2 e", ["LOG2_E_F32", "LOG2_E_LO_F32"], np.float32),
     ("log2 e", ["LOG2_E_F64", "LOG2_E_LO_F64"], np.float64),
@@ -134,15 +134,17 @@ def test_the_bits_of_the_square_root_of_one_half() -> None:
 
 
 def test_the_table_of_exp() -> None:
-    """The powers are rounded; the constant is 44 ulp less than log2 e, as its comment says."""
+    """The powers are rounded; float32's constant is 44 ulp less than log2 e, as its comment says."""
     source = (ROOT / "core" / "ops" / "exp.h").read_text(encoding="utf-8")
     table = re.search(r"powers\[16\] = \{[^\n]*([^}]*)\}", source)
     assert table
-    powers = [float.fromhex(word) for word in re.findall(r"(0x\S+)f", table[1])]
+    powers = re.findall(r"BY_PRECISION\((0x\S+)f, (0x[^)\s]+)\)", table[1])
     with localcontext() as context:
         context.prec = DIGITS
-        assert powers == [float(np.float32(Decimal(2) ** (Decimal(i) / 16))) for i in range(16)]
-    assert _number("EXP_TABLE_LOG2_E", np.float32) == _number("LOG2_E_F32", np.float32) - 44 * Fraction(2) ** -23
+        exact = [Decimal(2) ** (Decimal(i) / 16) for i in range(16)]
+    assert [float.fromhex(single) for single, _ in powers] == [float(np.float32(each)) for each in exact]
+    assert [float.fromhex(double) for _, double in powers] == [float(each) for each in exact]
+    assert _number("EXP_TABLE_LOG2_E_F32", np.float32) == _number("LOG2_E_F32", np.float32) - 44 * Fraction(2) ** -23
 
 
 def test_the_table_of_two_over_pi() -> None:
@@ -168,7 +170,7 @@ def test_the_shaders_table_of_two_over_pi() -> None:
 def test_every_constant_of_several_digits_is_tested() -> None:
     """A new constant must be listed in SPLIT or SCALED, or below in `chosen` with the reason why it needs no test."""
     tested = {name for _, names, _ in SPLIT for name in names} | {name for _, name, _ in SCALED}
-    tested |= {"SQRT_HALF_BITS_F32", "SQRT_HALF_BITS_F64", "EXP_TABLE_LOG2_E"}
+    tested |= {"SQRT_HALF_BITS_F32", "SQRT_HALF_BITS_F64", "EXP_TABLE_LOG2_E_F32"}
     bounds = {"GELU_CUTOFF", "GELU_TANH_CUTOFF"}
     chosen = bounds | {f"lw_{name}" for name in bounds}
     long = {name for name, text in DEFINED.items() if re.fullmatch(r"-?(0x1\.\w{5,}p.*|\d*\.\d{5,}.*|\d{7,}u?)", text)}

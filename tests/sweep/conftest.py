@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import ml_dtypes  # noqa: F401  registers bfloat16
 import pytest
 from hypothesis import settings
 
