@@ -168,8 +168,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "embedding": lambda indices, weight: weight.take(indices, axis=0),
     "argsort": lambda x: np.argsort(x, kind="stable"),
     "topk": _topk,
-    "rand": lambda shape: _GENERATOR.random(shape, dtype=np.float32),
-    "randn": lambda shape: _GENERATOR.standard_normal(shape, dtype=np.float32),
+    "rand": lambda shape, dtype: _GENERATOR.random(shape, dtype=dtype),
+    "randn": lambda shape, dtype: _GENERATOR.standard_normal(shape, dtype=dtype),
 }
 if find_spec("scipy"):
     from scipy.special import erf
