@@ -16,12 +16,11 @@ from typing import Any, Final
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise._facts import MAX_NDIM
-from lanewise.dtypes import DType
+from lanewise.dtypes import CODES
 from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError, named
 
 __all__ = ["read"]
 
-_TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in dtypes.ALL if dtype.format}
 _IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 stays 0, all else becomes 1
 
 
@@ -42,9 +41,9 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     reach = [step * (extent - 1) for step, extent in zip(strides, shape, strict=True)]
     low, high = sum(min(step, 0) for step in reach), sum(max(step, 0) for step in reach) + itemsize
     data = b"" if 0 in shape else _bytes(obj, interface, low, high)
-    if _TYPES[code] is dtypes.bool:
+    if CODES[code] is dtypes.bool:
         data = data.translate(_IS_TRUE)  # Pillow stores true as 255
-    elements = _ext.from_bytes(data, _TYPES[code], (len(data) // itemsize,))
+    elements = _ext.from_bytes(data, CODES[code], (len(data) // itemsize,))
     if strides == row_major or 0 in shape:
         return _ext.reshape(elements, shape)
     positions = _ext.create("full", (), dtypes.int32, (-low // itemsize,))
@@ -67,9 +66,9 @@ def _type(typestr: Any) -> tuple[str, int]:
     if not isinstance(typestr, str) or len(typestr) < 3 or not typestr[2:].isdecimal() or len(typestr) > 8:
         raise _error("a typestr such as '<f4'", typestr)
     order, code = typestr[0], typestr[1:]
-    if code not in _TYPES or order not in ("<|" if code[1:] == "1" else "<"):
+    if code not in CODES or order not in ("<|" if code[1:] == "1" else "<"):
         raise DTypeError(
-            f"expected an array of {', '.join(dtype.name for dtype in _TYPES.values())} in little-endian "
+            f"expected an array of {', '.join(dtype.name for dtype in CODES.values())} in little-endian "
             f"byte order, got typestr {typestr!r}; convert it first"
         )
     return code, int(code[1:])

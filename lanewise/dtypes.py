@@ -16,8 +16,8 @@ from lanewise._facts import DTYPES
 from lanewise.errors import ArgumentTypeError, DTypeError, describe, named
 
 __all__ = [
-    "ALL", "PYTHON_TYPES", "DType", "as_dtype", "bfloat16", "bool", "code_of", "float16", "float32", "float64", "int8",
-    "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "ALL", "CODES", "PYTHON_TYPES", "DType", "as_dtype", "bfloat16", "bool", "code_of", "float16", "float32", "float64",
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 
@@ -107,7 +107,7 @@ _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
 # The dtypes of tensors made from lists of these Python types; ints that exceed int32 make int64.
 PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
 _CODE: Final = re.compile("[<>=|]?([biuf][1248])")  # NumPy's short names, such as "<f4"
-_CODES: Final = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in ALL if dtype is not bfloat16}
+CODES: Final = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in ALL if dtype.format}
 
 
 def as_dtype(value: Any) -> DType:
@@ -123,7 +123,7 @@ def as_dtype(value: Any) -> DType:
     dtype: DType | None = None
     if isinstance(value, str):
         code = None if value in _NAMES else _CODE.fullmatch(value)
-        dtype = _CODES.get(code[1]) if code else _NAMES.get(value)
+        dtype = CODES.get(code[1]) if code else _NAMES.get(value)
     elif isinstance(value, type) and value in PYTHON_TYPES:
         dtype = PYTHON_TYPES[value]
     elif _is_numpy_dtype(value):

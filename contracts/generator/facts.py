@@ -44,6 +44,12 @@ class DType:
         return f"{'int' if self.group.name == 'signed' else 'uint'}{self.bits}_t"
 
     @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest and the highest integer of an integer dtype."""
+        lowest = -(2 ** (self.bits - 1)) if self.group.name == "signed" else 0
+        return lowest, lowest + 2**self.bits - 1
+
+    @property
     def elements(self) -> str:
         """The dtype of the translation unit that has its kernels: the one that it is computed in."""
         return self.computed or self.name

@@ -282,9 +282,8 @@ def _holds(dtype: str, whole: Collection[int]) -> bool:
     """Whether an integer dtype holds these ints; True for other dtypes."""
     if dtype not in INTEGERS:
         return True
-    facts = FACTS.dtypes[dtype]
-    lowest = -(2 ** (facts.bits - 1)) if facts.group.name == "signed" else 0
-    return all(lowest <= each < lowest + 2**facts.bits for each in whole)
+    lowest, highest = FACTS.dtypes[dtype].bounds
+    return all(lowest <= each <= highest for each in whole)
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:

@@ -389,16 +389,14 @@ class Contract:
         return DEFAULT_RANGES[dtype]
 
 
+def _within_double(low: int, high: int) -> Range:
+    """Returns the part of a range of integers that float64 represents exactly."""
+    return Range(max(low, -(2**53)), min(high, 2**53))
+
+
 DEFAULT_RANGES: Mapping[str, Range] = {
     "bool": Range(0, 1),
-    "int8": Range(-(2**7), 2**7 - 1),
-    "int16": Range(-(2**15), 2**15 - 1),
-    "int32": Range(-(2**31), 2**31 - 1),
-    "int64": Range(-(2**53), 2**53),
-    "uint8": Range(0, 2**8 - 1),
-    "uint16": Range(0, 2**16 - 1),
-    "uint32": Range(0, 2**32 - 1),
-    "uint64": Range(0, 2**53),
+    **{each: _within_double(*FACTS.dtypes[each].bounds) for each in INTEGERS},
     **dict.fromkeys(FLOATS, Range(-100.0, 100.0)),
 }
 

@@ -33,16 +33,12 @@ static int replace_beside_integers(lw_operand *number, int dtype) {
         number->weakness = LW_WEAK_UINT64;
     }
     dtype = dtype == LW_BOOL ? LW_INT32 : dtype;
-    int is_below = number->weakness == LW_WEAK_INT && number->scalar.i < lw_lowest_integer(dtype);
-    int is_above =
-        number->weakness == LW_WEAK_UINT64
-            ? dtype != LW_UINT64
-            : !is_below && number->scalar.i >= 0 && (uint64_t)number->scalar.i > (uint64_t)lw_highest_integer(dtype);
-    if (number->weakness == LW_WEAK_INT || number->weakness == LW_WEAK_UINT64) {
-        if (!is_below && !is_above) {
+    if (lw_is_weak_int(number->weakness)) {
+        int side = lw_outside((lw_weakness)number->weakness, number->scalar, dtype);
+        if (side == 0) {
             return dtype;
         }
-        number->scalar.f = is_below ? -1 : 1;
+        number->scalar.f = side;
     }
     number->scalar.f *= __builtin_inf(); /* beyond all integers, or NaN */
     number->weakness = LW_WEAK_FLOAT;

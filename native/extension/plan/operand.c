@@ -100,7 +100,7 @@ int lw_promoted_dtype(const lw_operation *operation, const lw_operand *operands,
     return strong == LW_BOOL && weak > LW_WEAK_BOOL ? lw_default_integer : strong;
 }
 
-/* Returns the dtype of the kernel for operands that promote to `promoted`, or -1 if there is no kernel. */
+/* Returns which dtype's kernel computes operands of dtype `promoted`, or -1 if none does. */
 static int find_kernel_dtype(const lw_operation *operation, int variant, int promoted) {
     const int16_t *kernels = operation->kernels[variant];
     if (lw_default_floating == LW_FLOAT64 && lw_is_integer(promoted) && operation->results[promoted] == LW_FLOAT32 &&

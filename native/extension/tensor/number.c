@@ -74,6 +74,13 @@ double lw_double_for(lw_weakness weakness, lw_scalar value, int dtype) {
     return real.f;
 }
 
+int lw_outside(lw_weakness weakness, lw_scalar value, int dtype) {
+    if (weakness != LW_WEAK_UINT64 && value.i < 0) {
+        return value.i < lw_lowest_integer(dtype) ? -1 : 0;
+    }
+    return (uint64_t)value.i > (uint64_t)lw_highest_integer(dtype);
+}
+
 static int refuse_range(int dtype, long long integer, int is_unsigned) {
     char text[24];
     snprintf(text, sizeof text, is_unsigned ? "%llu" : "%lld", integer);
@@ -83,7 +90,7 @@ static int refuse_range(int dtype, long long integer, int is_unsigned) {
 }
 
 /* Writes an int as an element of an integer dtype. */
-static int encode_integer(lw_weakness weakness, int64_t integer, int dtype, void *destination) {
+static int encode_integer(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     if (weakness == LW_WEAK_FLOAT) {
         return lw_refuse(LW_DTYPE_ERROR, "expected an int for dtype %s, got a float; use an int, or a float dtype",
                          lw_dtype_name(dtype));
@@ -93,20 +100,17 @@ static int encode_integer(lw_weakness weakness, int64_t integer, int dtype, void
                          "expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
                          lw_dtype_name(dtype));
     }
-    int is_unsigned = weakness == LW_WEAK_UINT64; /* at least 2^63 */
-    if (is_unsigned ? dtype != LW_UINT64
-                    : integer < lw_lowest_integer(dtype) ||
-                          (integer >= 0 && (uint64_t)integer > (uint64_t)lw_highest_integer(dtype))) {
-        return refuse_range(dtype, integer, is_unsigned);
+    if (lw_outside(weakness, value, dtype)) {
+        return refuse_range(dtype, value.i, weakness == LW_WEAK_UINT64);
     }
-    memcpy(destination, &integer, (size_t)lw_item_size(dtype)); /* supported machines are little-endian */
+    memcpy(destination, &value.i, (size_t)lw_item_size(dtype)); /* supported machines are little-endian */
     return 0;
 }
 
 static int encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     int is_real = weakness >= LW_WEAK_BIG_INT_BELOW;
     if (lw_is_integer(dtype)) {
-        return encode_integer(weakness, is_real ? 0 : value.i, dtype, destination);
+        return encode_integer(weakness, value, dtype, destination);
     }
     double real = lw_double_for(weakness, value, dtype);
     if (dtype == LW_BOOL) {

@@ -35,6 +35,8 @@ double lw_double_for(lw_weakness weakness, lw_scalar value, int dtype);
 /* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not
  * fit. */
 int lw_encode(lw_weakness weakness, lw_scalar value, int dtype, void *destination);
+/* Returns 0 if an integer dtype holds a weak int of 64 bits, or -1 or 1 if the int is below or above its range. */
+int lw_outside(lw_weakness weakness, lw_scalar value, int dtype);
 
 /* Reads one element into `value`, and returns which kind of number it is. */
 lw_weakness lw_decode(int dtype, const char *data, lw_scalar *value);
