@@ -58,6 +58,7 @@ def is_same(tensor: lw.Tensor, array: np.ndarray, dtype: lw.DType) -> bool:
     )
 
 
+@pytest.mark.host  # memory is shared
 @each_dtype
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_arrays_of_any_layout(dtype, layout):
@@ -78,6 +79,7 @@ def test_operations_read_arrays_of_any_layout(dtype):
         assert is_same(lw.where(lw.asarray(True), array, lw.asarray(0, dtype=dtype)), array, dtype)
 
 
+@pytest.mark.host
 @each_dtype
 def test_numpy_reads_tensors(dtype):
     array = numbers(dtype)
@@ -95,6 +97,7 @@ def test_numpy_reads_tensors(dtype):
             memoryview(tensor)
 
 
+@pytest.mark.host
 @each_dtype
 def test_dlpack(dtype):
     array = numbers(dtype)
