@@ -277,6 +277,9 @@ INLINE element element_from_bits(element_bits bits) {
 #define b_iota B(iota)
 #define b_first B(first)
 #define b_slide_down B(slide_down)
+#define b_swap B(swap)
+#define b_even B(even)
+#define b_odd B(odd)
 #define b_gather B(gather)
 
 /* Whether each element is nonzero; NaN is nonzero. */

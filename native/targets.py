@@ -49,18 +49,18 @@ class Target:
 
 
 _BASE = ("-march=x86-64", "-mtune=generic")
-_AVX2 = ("-mavx2", "-mfma", "-mf16c")
+_AVX2 = ("-mavx2", "-mpopcnt", "-mfma", "-mf16c")
 _AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
 
 _X86_64 = (
     Isa("scalar", (), "x86_64", _BASE),
     Isa("sse2", ("sse2",), "x86_64", _BASE),
     Isa("avx", ("sse2", "avx"), "x86_64+avx", (*_BASE, "-mavx")),
-    Isa("avx2", ("sse2", "avx", "avx2", "fma", "f16c"), "x86_64+avx2+fma+f16c", (*_BASE, *_AVX2)),
+    Isa("avx2", ("sse2", "avx", "avx2", "fma", "f16c"), "x86_64+avx2+fma+f16c+popcnt", (*_BASE, *_AVX2)),
     Isa(
         "avx512",
         ("sse2", "avx", "avx2", "fma", "f16c", "avx512"),
-        "x86_64+avx2+fma+f16c+avx512f+avx512bw+avx512dq+avx512vl",
+        "x86_64+avx2+fma+f16c+popcnt+avx512f+avx512bw+avx512dq+avx512vl",
         (*_BASE, *_AVX2, *_AVX512),
     ),
 )

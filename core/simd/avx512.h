@@ -14,6 +14,7 @@
 #define SIMD_OWN_ANY
 #define SIMD_OWN_LOOKUP
 #define SIMD_OWN_FLOAT16
+#define SIMD_PARTITION 1
 #define SIMD_OWN_PARTIAL
 #include <immintrin.h>
 
@@ -119,4 +120,17 @@ INLINE vi64 vi64_load_partial(const int64_t *p, int n, vi64 pad) {
 }
 INLINE void vi64_store_partial(int64_t *p, vi64 x, int n) {
     _mm512_mask_storeu_epi64(p, (__mmask8)avx512_tail_mask(n), (__m512i)x);
+}
+
+INLINE int vu32_partition(uint32_t *yes, uint32_t *no, vu32 x, vm32 m) {
+    __mmask16 lanes = _mm512_movepi32_mask((__m512i)m);
+    _mm512_storeu_si512(yes, _mm512_maskz_compress_epi32(lanes, (__m512i)x));
+    _mm512_storeu_si512(no, _mm512_maskz_compress_epi32(_knot_mask16(lanes), (__m512i)x));
+    return __builtin_popcount(lanes);
+}
+INLINE int vu64_partition(uint64_t *yes, uint64_t *no, vu64 x, vm64 m) {
+    __mmask8 lanes = _mm512_movepi64_mask((__m512i)m);
+    _mm512_storeu_si512(yes, _mm512_maskz_compress_epi64(lanes, (__m512i)x));
+    _mm512_storeu_si512(no, _mm512_maskz_compress_epi64(_knot_mask8(lanes), (__m512i)x));
+    return __builtin_popcount(lanes);
 }

@@ -34,7 +34,10 @@
  *
  * even returns lanes 0, 2, 4 ... of a, then those of b; odd returns lanes 1, 3, 5 ... zip_low and zip_high are the
  * inverse: they return the lower and the upper half of a0 b0 a1 b1 ... With a single lane, even and zip_low return a;
- * odd and zip_high return b. */
+ * odd and zip_high return b.
+ *
+ * swap(x, n) exchanges lanes i and i ^ n. n is a constant below the number of lanes, a power of two or one less than
+ * that. */
 #define DEFINE_SHUFFLES(type, shuffle, lane_count)                                                                     \
     INLINE type type##_slide_down(type x, int n) {                                                                     \
         return n == 8   ? shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15)                    \
@@ -47,6 +50,15 @@
                : n == 4 ? shuffle(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11)                        \
                : n == 2 ? shuffle(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13)                            \
                         : shuffle(x, x, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);                         \
+    }                                                                                                                  \
+    INLINE type type##_swap(type x, int n) {                                                                           \
+        return n == 15  ? shuffle(x, x, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)                          \
+               : n == 8 ? shuffle(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)                          \
+               : n == 7 ? shuffle(x, x, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)                          \
+               : n == 4 ? shuffle(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)                          \
+               : n == 3 ? shuffle(x, x, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)                          \
+               : n == 2 ? shuffle(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)                          \
+                        : shuffle(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);                         \
     }                                                                                                                  \
     INLINE type type##_even(type a, type b) {                                                                          \
         return shuffle(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);                               \

@@ -44,6 +44,10 @@
 #define SIMD_FUSED 0 /* 1 if F_fma rounds once */
 #endif
 
+#ifndef SIMD_PARTITION
+#define SIMD_PARTITION 0 /* 1 if it defines vu32_partition and vu64_partition */
+#endif
+
 #ifndef SIMD_STREAM
 #define SIMD_STREAM 0 /* 1 if vi32_stream is a non-temporal store, and stream_end the fence that it needs */
 #endif

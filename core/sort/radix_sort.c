@@ -26,8 +26,7 @@ lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, 
     return run_tasks(context, divide_up(count, SORT_BLOCK), sort_pass_task, &pass);
 }
 
-/* Runs a pass in order: each block begins after the previous one has ended. */
-static lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument) {
+lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument) {
     lw_status status = LW_OK;
     PATH_EITHER(count <= SORT_BLOCK, "sort: pass of one block", "sort: pass of several blocks");
     for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {

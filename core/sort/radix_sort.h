@@ -21,6 +21,9 @@ typedef void sort_block(void *argument, int64_t begin, int64_t end);
  * order, on any threads. */
 lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument);
 
+/* The same, each block after the one before it. */
+lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument);
+
 /* A pair of a key of 32 bits, in the upper half, and a position; and one of a key of 64 bits. */
 typedef uint64_t sort_pair_32;
 typedef struct sort_pair_64 {

@@ -9,14 +9,16 @@
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0.
  * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per digit, up to four
- * or eight times.
+ * or eight times. Where a vector can be partitioned, and few threads would share the radix sort, quicksort
+ * (quick_sort.h) takes its place, but for selection. It sorts keys of 64 bits: of a pair, a prefix of the key, and the
+ * position. Pairs with the same prefix are put in order afterwards.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  */
 #pragma once
 
 #include "layout/strided.h"
 #include "reduce/index_reduction.h"
-#include "sort/radix_sort.h"
+#include "sort/quick_sort.h"
 
 enum {
     /* Longest row for rank sort, whose time grows with length^2 / lanes. Measured on Zen 5, 2026-11. */
@@ -81,6 +83,7 @@ static void sort_by_rank(const sort_row *s) {
 typedef uint64_t sort_key;
 typedef sort_pair_64 sort_pair;
 #define sort_radix_keys sort_radix_keys_64
+#define sort_quick_keys sort_quick_keys_64
 #define sort_radix_pairs sort_radix_pairs_64
 INLINE sort_pair sort_pair_of(int64_t key, int64_t position) {
     return (sort_pair){(uint64_t)key ^ (uint64_t)INT64_MIN, (uint64_t)position};
@@ -91,6 +94,7 @@ INLINE int32_t sort_position_of(sort_pair pair) { return (int32_t)pair.position;
 typedef uint32_t sort_key;
 typedef sort_pair_32 sort_pair;
 #define sort_radix_keys sort_radix_keys_32
+#define sort_quick_keys sort_quick_keys_32
 #define sort_radix_pairs sort_radix_pairs_32
 INLINE sort_pair sort_pair_of(int32_t key, int64_t position) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)position;
@@ -132,6 +136,103 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, sort_pair *p
     }
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
+
+#if SIMD_PARTITION
+/* A sort of prefixes of keys, each above its position. The prefix of a key is what it exceeds the least key by, without
+ * the last `shift` bits. */
+typedef struct sort_prefixes {
+    const sort_row *row;
+    uint64_t *items;
+    element_bits least, largest; /* key */
+    int shift, position_bits;
+    int64_t moves; /* of items that have the same prefix as others */
+} sort_prefixes;
+
+static void sort_find_range(void *argument, int64_t begin, int64_t end) {
+    sort_prefixes *state = argument;
+    element_bits keys[SORT_CHUNK];
+    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
+        int64_t count = min_int64(end - first, SORT_CHUNK);
+        sort_keys(state->row, first, count, keys);
+        for (int64_t i = 0; i < count; i++) {
+            state->least = keys[i] < state->least ? keys[i] : state->least;
+            state->largest = keys[i] > state->largest ? keys[i] : state->largest;
+        }
+    }
+}
+
+static void sort_make_prefixes(void *argument, int64_t begin, int64_t end) {
+    const sort_prefixes *state = argument;
+    element_bits keys[SORT_CHUNK];
+    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
+        int64_t count = min_int64(end - first, SORT_CHUNK);
+        sort_keys(state->row, first, count, keys);
+        for (int64_t i = 0; i < count; i++) {
+            sort_key above = (sort_key)keys[i] - (sort_key)state->least;
+            state->items[first + i] = (uint64_t)(above >> state->shift) << state->position_bits | (uint64_t)(first + i);
+        }
+    }
+}
+
+INLINE int64_t sort_prefix_position(const sort_prefixes *state, uint64_t item) {
+    return (int64_t)(item & (((uint64_t)1 << state->position_bits) - 1));
+}
+
+INLINE element_bits sort_prefix_key(const sort_prefixes *state, uint64_t item) {
+    element_bits key[LANES];
+    sort_keys(state->row, sort_prefix_position(state, item), 1, key);
+    return key[0];
+}
+
+/* Insertion sort, by their keys, of items with the same prefix. Gives up after as many moves as there are items. */
+static void sort_order_prefixes(void *argument, int64_t begin, int64_t end) {
+    sort_prefixes *state = argument;
+    uint64_t *items = state->items;
+    for (int64_t i = begin > 0 ? begin : 1; i < end && state->moves < state->row->length; i++) {
+        uint64_t item = items[i];
+        int64_t j = i;
+        while (j > 0 && (items[j - 1] ^ item) >> state->position_bits == 0 &&
+               sort_prefix_key(state, items[j - 1]) > sort_prefix_key(state, item)) {
+            items[j] = items[j - 1];
+            j--;
+            state->moves++;
+        }
+        items[j] = item;
+    }
+}
+
+static void sort_write_prefixes(void *argument, int64_t begin, int64_t end) {
+    const sort_prefixes *state = argument;
+    for (int64_t i = begin; i < end; i++) {
+        sort_write(state->row, i, (int32_t)sort_prefix_position(state, state->items[i]));
+    }
+}
+
+/* Sorts a row by key and position, and writes the first s->count results, or clears *is_done if too many keys have the
+ * same prefix. */
+static lw_status sort_by_prefix(lw_context *context, const sort_row *s, uint64_t *items, uint64_t *spare,
+                                int *is_done) {
+    sort_prefixes state = {.row = s, .items = items, .least = BITS_MAX, .largest = BITS_MIN};
+    state.position_bits = 64 - __builtin_clzll((uint64_t)s->length);
+    lw_status status = sort_in_order(context, s->length, sort_find_range, &state);
+    sort_key range = (sort_key)state.largest - (sort_key)state.least;
+    int bits = range ? 64 - __builtin_clzll(range) : 0;
+    state.shift = bits + state.position_bits > 64 ? bits + state.position_bits - 64 : 0;
+    if (status == LW_OK) {
+        status = sort_in_blocks(context, s->length, sort_make_prefixes, &state);
+    }
+    if (status == LW_OK) {
+        status = sort_quick_keys_64(context, items, spare, s->length);
+    }
+    if (status == LW_OK && state.shift > 0) {
+        status = sort_in_order(context, s->length, sort_order_prefixes, &state);
+    }
+    *is_done = state.moves < s->length;
+    PATH_IF(!*is_done, "sort: too many keys with the same prefix");
+    return status == LW_OK && *is_done ? sort_in_blocks(context, s->count, sort_write_prefixes, &state) : status;
+}
+
+#endif
 
 /* Returns how many candidates selection collects before it sorts them and keeps the first s->count. For rows longer
  * than this, selection is faster than a full sort. */
@@ -312,12 +413,19 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
     if (status != LW_OK || state.is_ambiguous) {
         return status;
     }
-    status = sort_radix_keys(context, &state.keys, &spare, s->length);
+#if SIMD_PARTITION
+    if (sort_is_quick(context, s->length)) {
+        status = sort_quick_keys(context, keys, spare, s->length);
+    } else
+#endif
+    {
+        status = sort_radix_keys(context, &state.keys, &spare, s->length);
+    }
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_values, &state) : status;
 }
 
-/* How many pairs sort_one_row() needs room for, twice. */
-INLINE int64_t sort_items(const sort_row *s) { return min_int64(s->length, sort_candidates(s)); }
+/* How many pairs sort_one_row() needs room for, twice: with one vector more, as quicksort requires. */
+INLINE int64_t sort_items(const sort_row *s) { return min_int64(s->length, sort_candidates(s)) + LANES; }
 
 /* Returns how much memory sort_one_row() needs: none for rows that are short or divided among tasks. */
 static size_t sort_scratch_bytes(const lw_context *context, const sort_row *s) {
@@ -348,5 +456,14 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
         }
     }
     PATH_EITHER(needs_positions, "sort: pairs", "sort: values");
+#if SIMD_PARTITION
+    if (needs_positions && sort_is_quick(context, s->length)) {
+        int is_done;
+        lw_status status = sort_by_prefix(context, s, (uint64_t *)pairs, (uint64_t *)spare, &is_done);
+        if (status != LW_OK || is_done) {
+            return status;
+        }
+    }
+#endif
     return needs_positions ? sort_pairs(context, s, pairs, spare) : LW_OK;
 }

@@ -203,8 +203,35 @@ static void test_shuffles(void) {
                      : width == 4 ? v_spread(n.a, 4)
                                   : v_spread(n.a, 8);
         CHECK(spread, n.x[i / (2 * width) * 2 * width + width - 1]);
+        vec swapped = width == 1   ? V(swap)(n.a, 1)
+                      : width == 2 ? V(swap)(n.a, 2)
+                      : width == 4 ? V(swap)(n.a, 4)
+                                   : V(swap)(n.a, 8);
+        CHECK(swapped, n.x[i ^ width]);
+        vec backwards = width == 1   ? V(swap)(n.a, 1)
+                        : width == 2 ? V(swap)(n.a, 3)
+                        : width == 4 ? V(swap)(n.a, 7)
+                                     : V(swap)(n.a, 15);
+        CHECK(backwards, n.x[i ^ (2 * width - 1)]);
     }
 }
+
+#if SIMD_PARTITION && defined IS_UNSIGNED
+static void test_partition(void) {
+    for (int set = 0; set < 1 << LANES; set++) {
+        numbers n = random_numbers();
+        element yes[LANES], no[LANES];
+        element_bits chosen[LANES];
+        EACH(i) chosen[i] = -(set >> i & 1);
+        int moved = V(partition)(yes, no, n.a, (vmask)b_load(chosen)), yeses = 0, noes = 0;
+        EACH(i) {
+            element got = set >> i & 1 ? yes[yeses++] : no[noes++];
+            expect(same(got, n.x[i]), "v_partition", set, i, 0, (double)got, (double)n.x[i]);
+        }
+        expect(moved == yeses, "v_partition", set, 0, 0, moved, yeses);
+    }
+}
+#endif
 
 static void test_reductions(void) {
     for (int round = 0; round < 1000; round++) {
@@ -263,6 +290,9 @@ int main(int count, char **arguments) {
 #endif
     test_masks();
     test_shuffles();
+#if SIMD_PARTITION && defined IS_UNSIGNED
+    test_partition();
+#endif
     test_reductions();
     test_memory();
     test_gather();
