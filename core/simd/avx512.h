@@ -80,6 +80,10 @@ INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_mag
 INLINE vf64 vf64_scale_normal(vf64 x, vf64 k_magic) { return vf64_scale(x, k_magic); }
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 INLINE vf64 vf64_scale_floor(vf64 x, vf64 k) { return _mm512_scalef_pd(x, k); }
+INLINE vf64 vf64_exponent(vf64 x) { return _mm512_getexp_pd(x); }
+INLINE vf64 vf64_mantissa(vf64 x) { /* sign control 3: 1 for -0, NaN for other negative x */
+    return _mm512_getmant_pd(x, _MM_MANT_NORM_p75_1p5, (_MM_MANTISSA_SIGN_ENUM)3);
+}
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm64_any(vm64 m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }

@@ -97,6 +97,31 @@ static element fused_once(element x, element y, element z) {
     return z == 0 && x != 0 && y != 0 ? x * y : (element)fma((double)x, (double)y, (double)z);
 }
 
+#if SIMD_TABLES && defined IS_64BIT
+static double mantissa(double x) {
+    if (x == 0 || x == INFINITY) {
+        return 1;
+    }
+    int exponent;
+    double fraction = frexp(x, &exponent); /* in [1/2, 1) */
+    return x < 0 ? NAN : fraction < 0.75 ? 2 * fraction : fraction;
+}
+
+static void test_tables(void) {
+    element squares[16];
+    for (int j = 0; j < 16; j++) {
+        squares[j] = j * j;
+    }
+    for (int round = 0; round < 100000 / LANES; round++) {
+        numbers n = random_numbers();
+        CHECK(V(exponent)(n.a), logb(n.x[i]));
+        CHECK(V(mantissa)(n.a), mantissa(n.x[i]));
+        vbits bits = v_bits(n.a);
+        CHECK(V(lookup_16)(squares, bits), (bits[i] & 15) * (bits[i] & 15));
+    }
+}
+#endif
+
 static void test_floats(void) {
     for (int round = 0; round < 100000 / LANES; round++) {
         numbers n = random_numbers();
@@ -285,6 +310,9 @@ int main(int count, char **arguments) {
 #if IS_FLOATING
     test_floats();
     test_powers_of_two();
+#if SIMD_TABLES && defined IS_64BIT
+    test_tables();
+#endif
 #else
     test_integers();
 #endif

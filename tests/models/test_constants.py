@@ -147,6 +147,27 @@ def test_the_table_of_exp() -> None:
     assert _number("EXP_TABLE_LOG2_E_F32", np.float32) == _number("LOG2_E_F32", np.float32) - 44 * Fraction(2) ** -23
 
 
+@pytest.mark.parametrize(
+    ("file", "base", "places"), [("math/log_table.h", None, 43), ("ops/log2.h", 2, 42), ("ops/log10.h", 10, 44)]
+)
+def test_the_tables_of_logarithms(file: str, base: int | None, places: int) -> None:
+    """As math/log_table.h says: the entries of j = 16, 17 ... 30, 15 are 1/c and log c."""
+    source = (ROOT / "core" / file).read_text(encoding="utf-8")
+    tables = re.findall(r"static const element (\w+)\[16\] = \{[^\n]*([^}]*)\}", source)
+    assert [name for name, _ in tables] == ["inverses", "logarithms"]
+    inverses, logarithms = ([Fraction(float.fromhex(each)) for each in body.split(",")] for _, body in tables)
+    for j, inverse, logarithm in zip([*range(16, 31), 15], inverses, logarithms, strict=True):
+        first, last = max(Fraction(2 * j - 1, 40), Fraction(3, 4)), min(Fraction(2 * j + 1, 40), Fraction(3, 2))
+        assert max(1 - first * inverse, last * inverse - 1) < Fraction("0.032")
+        with localcontext() as context:
+            context.prec = 60
+            quotient = Decimal(inverse.numerator) / Decimal(inverse.denominator)
+            exact = -quotient.ln() / (Decimal(base).ln() if base else 1)
+        assert abs(logarithm - Fraction(exact)) < 2**-62.7
+        assert (logarithm * 2**places).denominator == 1
+    assert inverses[4] == 1
+
+
 def test_the_table_of_two_over_pi() -> None:
     """Word i has 32 bits of 2 / pi: for float32, from bit 8 * i on, where bit n stands for 2^(8 - n); for float64, from
     bit 32 * i on."""
