@@ -1,4 +1,5 @@
-/* Logarithms of float64 by tables, where v_lookup_16 is one instruction; for log, log2, log10 and log1p.
+/* Logarithms of float64 by tables, where v_lookup_16 is one instruction; for log, log2, log10, log1p and
+ * pow.
  *
  * log x = k*log 2 + log c + log(1 + r), in any base; x = 2^k m, m in [3/4, 3/2), r = m/c - 1, |r| < 0.032.
  * 1. Take k and m from x. If x is a zero, infinity, negative or NaN, then k is infinite or m is NaN, and the sum is
@@ -6,8 +7,8 @@
  * 2. j = round(20 m), from 15 to 30, selects 1/c and log c from tables. For j = 20, c is 1: near x = 1, the first two
  *    terms are 0, and r is exact.
  * 3. Add k*log 2 + log c, which is exact: the high part of log 2 and log c are multiples of 2^-43 (base 2: 2^-42; base
- *    10: 2^-44). Each 1/c is a float near the middle of its interval, found by random search: its logarithm differs from
- *    such a multiple by less than 2^-62.7.
+ *    10: 2^-44). Each 1/c is a float near the middle of its interval, found by random search: its logarithm differs
+ *    from such a multiple by less than 2^-62.7.
  * 4. ln(1 + r) = r + r^2 q(r), q a minimax polynomial of degree 7; its error is less than 1e-17 of the result.
  * Up to the last addition, errors are less than the step of the logarithm from one x to the next, so results never
  * decrease.
@@ -19,19 +20,20 @@
 
 #if SIMD_TABLES && defined IS_64BIT
 typedef struct log_table_parts {
-    vec k, r, inverse; /* inverse is 1/c */
-    vbits j;           /* only its low four bits are meaningful: tables begin with the entry of j = 16 */
+    vec k, m, r, inverse; /* inverse is 1/c */
+    vbits j;              /* only its low four bits are meaningful: tables begin with the entry of j = 16 */
 } log_table_parts;
 
 /* Steps 1 and 2 above, given the table of 1/c. If m is NaN, k does not matter. */
 INLINE log_table_parts log_table_split(vec x, const element *inverses) {
     const vec one = v_set(1);
     log_table_parts parts;
-    vec m = V(mantissa)(x), exponent = V(exponent)(x);
-    parts.k = v_select(v_ge(m, one), exponent, exponent + one);
-    parts.j = v_bits(v_fma(m, v_set(20), v_set(ROUND_MAGIC)));
+    vec exponent = V(exponent)(x);
+    parts.m = V(mantissa)(x);
+    parts.k = v_select(v_ge(parts.m, one), exponent, exponent + one);
+    parts.j = v_bits(v_fma(parts.m, v_set(20), v_set(ROUND_MAGIC)));
     parts.inverse = V(lookup_16)(inverses, parts.j);
-    parts.r = v_fma(m, parts.inverse, -one);
+    parts.r = v_fma(parts.m, parts.inverse, -one);
     return parts;
 }
 
@@ -63,16 +65,20 @@ INLINE log_table_parts log_table_split_natural(vec x) {
     return log_table_split(x, inverses);
 }
 
-/* Steps 3 and 4 above: ln x. */
-INLINE vec log_table_natural(log_table_parts parts) {
+/* Step 3 above for ln x. */
+INLINE vec log_table_high(log_table_parts parts) {
     static const element logarithms[16] = { /* ln c */
         -0x1.c8a5838d78p-3, -0x1.4b9e5af971p-3, -0x1.b193390d3ep-4, -0x1.a5bcb54b0cp-5,
         0, 0x1.8a3b097224p-5, 0x1.8b826d9248p-4, 0x1.1e4bf2fd25p-3,
         0x1.78e113a67p-3, 0x1.c94d1d1b22p-3, 0x1.0d813331c3p-2, 0x1.3340e9a493p-2,
         0x1.59a3d03b7ep-2, 0x1.7bc3097bafp-2, 0x1.96ac86b7b08p-2, -0x1.1770ab6be4p-2};
-    vec high = v_fma(parts.k, v_set(LOG_LN2_HI), V(lookup_16)(logarithms, parts.j));
-    vec low = v_fma(parts.k, v_set(LOG_LN2_LO), parts.r);
-    return high + v_fma(parts.r * parts.r, log_table_minimax(parts.r, 1), low);
+    return v_fma(parts.k, v_set(LOG_LN2_HI), V(lookup_16)(logarithms, parts.j));
 }
 /* clang-format on */
+
+/* Steps 3 and 4 above: ln x. */
+INLINE vec log_table_natural(log_table_parts parts) {
+    vec low = v_fma(parts.k, v_set(LOG_LN2_LO), parts.r);
+    return log_table_high(parts) + v_fma(parts.r * parts.r, log_table_minimax(parts.r, 1), low);
+}
 #endif

@@ -9,7 +9,11 @@
  * 4. Special values of IEEE 754-2019, 9.2.1.
  * In float64, what steps 1 and 2 compute in double are pairs of float64 (math/pair.h), and P has three terms more: the
  * first is the 1/3 of atanh s = s + s^3/3 + s^5/5 ..., a pair, and the others a minimax polynomial of degree 8 with a
- * relative error of 3.2e-20. */
+ * relative error of 3.2e-20.
+ * In float64, where v_lookup_16 is one instruction, |x|^y = e^(y ln |x|), and no division is left:
+ * 1. ln |x| as in math/log_table.h, with r, r^2 and ln c in two parts, and r^3 q(r), q a minimax polynomial of degree
+ *    8; its error is 1.7e-20 of the result.
+ * 2. y ln |x| = n ln 2 + r, r = y ln |x| - n*LOG_LN2_HI - n*LOG_LN2_LO, where the first difference is exact. */
 #pragma once
 
 #include "element.h"
@@ -17,10 +21,57 @@
 #if IS_FLOATING
 
 #include "math/exp.h"
-#include "math/log.h"
+#include "math/log_table.h"
 #include "math/pair.h"
 
 #ifdef IS_64BIT
+/* Step 2 above: y times the logarithm of |x|. |y| is limited to 2^70: whatever x other than 1, the power is already
+ * infinite or 0. */
+INLINE pair pow_exponent(pair logarithm, vec y) {
+    const vec limit = v_set(0x1p70);
+    vec factor = v_at_most(v_at_least(y, -limit), limit), high = factor * logarithm.high;
+    return (pair){high, product_error(factor, logarithm.high, high) + factor * logarithm.low};
+}
+
+#if SIMD_TABLES
+/* ln x for x > 0. */
+INLINE pair pow_log(vec x) {
+    /* clang-format off */
+    static const element logarithms_low[16] = { /* ln c, less the table of log_table_high */
+        -0x1.c7d211cd5b375p-69, 0x1.f28ed25631e6cp-73, -0x1.57899b8789a65p-70, -0x1.1266be9ca86a4p-65,
+        0, 0x1.19819a686bd88p-67, -0x1.2d61e09651a69p-69, -0x1.0260d9c96fc43p-69,
+        0x1.dc259b022341cp-66, 0x1.8cfa741f62991p-67, 0x1.65fbf0464f265p-68, -0x1.c377eb89d4ep-69,
+        0x1.03dbe4d0d3b66p-65, -0x1.d74417aaf1505p-72, -0x1.84206f39c4d47p-68, 0x1.50d980abacc7ap-66};
+    static const element even[] = {0x1.7550cc343b91ep-4, 0x1.c71c2cd711e58p-4, 0x1.24924928dd966p-3,
+                                   0x1.9999999999617p-3, 0x1.5555555555555p-2};
+    static const element odd[] = {-0x1.9a76ab60f63fap-4, -0x1.ffffcdef1738cp-4, -0x1.55555557a3105p-3,
+                                  -0x1.ffffffffffee1p-3};
+    /* clang-format on */
+    const vec minus_half = v_set(-0.5);
+    log_table_parts parts = log_table_split_natural(x);
+    vec r = parts.r, product = parts.m * parts.inverse, square = r * r;
+    vec r_low = ((product - v_set(1)) - r) + product_error(parts.m, parts.inverse, product);
+    vec curve = v_fma(POLYNOMIAL(square, odd), r, POLYNOMIAL(square, even));
+    vec high = log_table_high(parts), linear = high + r, quadratic = v_fma(square, minus_half, linear);
+    vec low = v_fma(parts.k, v_set(LOG_LN2_LO), V(lookup_16)(logarithms_low, parts.j));
+    low = v_fma(square * r, curve, low) + v_fma(-r, r_low, r_low);
+    low = v_fma(product_error(r, r, square), minus_half, low);
+    low = low + ((high - linear) + r) + v_fma(square, minus_half, linear - quadratic);
+    vec sum = quadratic + low;
+    return (pair){sum, (quadratic - sum) + low};
+}
+
+/* e^exponent. The exponent is clamped to +-800, where the result is already infinite or 0. `low` is what r lacks. */
+INLINE vec pow_exp(pair exponent) {
+    const vec magic = v_set(ROUND_MAGIC);
+    vec bounded = v_at_most(v_at_least(exponent.high, v_set(-800)), v_set(800));
+    vec low = v_select(v_eq(bounded, exponent.high), exponent.low, v_set(0));
+    vec n_magic = v_fma(bounded, v_set(LOG2_E_F64), magic), n = n_magic - magic;
+    vec d = exp_expm1(v_fma(n, v_set(-LOG_LN2_HI), bounded));
+    low = v_fma(n, v_set(-LOG_LN2_LO), low);
+    return v_scale(v_fma(d, low, low) + d + v_set(1), n_magic);
+}
+#else
 /* ln |x| / ln 2, from the k and f of |x|. */
 INLINE pair pow_log2(log_parts parts) {
     static const element p[] = {0x1.b8db4c5884866p-5, 0x1.ac49bc9dc17fp-5,  0x1.e1f803d944f7fp-5,
@@ -37,12 +88,6 @@ INLINE pair pow_log2(log_parts parts) {
     return pair_add(parts.k, pair_multiply(half, (pair){v_set(0x1.71547652b82fep1), v_set(0x1.777d0ffda0d24p-55)}));
 }
 
-/* Step 2 above: y log2 |x|. |y| is limited to 2^70: whatever x other than 1, the power is already infinite or 0. */
-INLINE pair pow_exponent(log_parts parts, vec y) {
-    const vec limit = v_set(0x1p70);
-    return pair_multiply((pair){v_at_most(v_at_least(y, -limit), limit), v_set(0)}, pow_log2(parts));
-}
-
 /* Step 3 above: 2^exponent. The exponent is clamped to +-1200, where the result is already infinite or 0. `lost` is
  * what r lost in rounding, times e^r: with it, powers that are floats are exact. */
 INLINE vec pow_exp2(pair exponent) {
@@ -53,6 +98,7 @@ INLINE vec pow_exp2(pair exponent) {
     vec lost = product_error(rest, ln2, r) + v_fma(rest, v_set(LN2_LO_F64), low * ln2);
     return v_scale(v_fma(d, lost, lost) + d + v_set(1), n_magic);
 }
+#endif
 #else
 /* Step 1 above: log2 |x|, from the k and f of |x|. */
 INLINE wf64 pow_log2(log_parts parts) {
@@ -67,7 +113,7 @@ INLINE wf64 pow_log2(log_parts parts) {
 }
 
 /* Step 2 above: y log2 |x|. */
-INLINE wf64 pow_exponent(log_parts parts, vec y) { return vf32_to_wf64(y) * pow_log2(parts); }
+INLINE wf64 pow_exponent(wf64 logarithm, vec y) { return vf32_to_wf64(y) * logarithm; }
 
 /* Step 3 above: 2^exponent. n is the exponent, clamped to +-160, where the result is already infinite or 0,
  * and then rounded. r is computed from the unclamped exponent, so |r| is too large if the exponent is outside +-160;
@@ -104,8 +150,12 @@ INLINE vec pow_special(vec x, vec y, vec result) {
 
 INLINE vec op_pow(vec x1, vec x2) {
     int ordinary = log_is_normal(x1) && m_all(v_lt(v_abs(x2), v_set(__builtin_inff())));
+#if SIMD_TABLES && defined IS_64BIT
+    vec result = pow_exp(pow_exponent(pow_log(v_abs(x1)), x2));
+#else
     log_parts parts = ordinary ? log_split(x1) : log_split_with_denormals(v_abs(x1));
-    vec result = pow_exp2(pow_exponent(parts, x2));
+    vec result = pow_exp2(pow_exponent(pow_log2(parts), x2));
+#endif
     return ordinary ? result : pow_special(x1, x2, result);
 }
 #else
