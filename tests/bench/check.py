@@ -8,15 +8,17 @@ first contestant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
-from tests.bench.peers import convert
+from tests.bench.peers import convert, to_numpy
 from tests.cases.cases import Case
 from tests.cases.inputs import HostArray
 
-RELATIVE = 1e-4  # allowed error relative to the element
-OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel
+# The allowed error relative to the element, by the dtype of the result.
+RELATIVE: Mapping[str, float] = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-4, "float64": 1e-9}
+# This share of it is also allowed relative to the largest element or sum of magnitudes, because terms may cancel.
+OF_LARGEST = 0.1
 SMALLEST_NORMAL = 2.0**-126  # of float32; also allowed, because products of many factors may underflow
 EDGE = 128
 # Between the ends of a result, every n-th element is compared, where n is the number of elements divided by SPREAD.
@@ -50,8 +52,8 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
         return None
 
     def double(value: HostArray) -> object:
-        array = np.frombuffer(value.data, value.dtype).reshape(value.shape)
-        array = array.astype(np.float64) if value.dtype == "float32" else array
+        array = to_numpy(value)
+        array = array.astype(np.float64 if array.dtype.kind == "f" else case.keywords.get("dtype", array.dtype))
         return np.abs(array) if magnitudes else array
 
     arguments = convert(case.arguments, double)
@@ -68,17 +70,23 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
     return [float(value) for value in result.reshape(-1)[list(at)]]
 
 
-def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
+def difference(
+    got: Sequence[float],
+    expected: Sequence[float],
+    at: Sequence[int],
+    terms: Sequence[float] = (),
+    relative: float = RELATIVE["float32"],
+) -> str:
     """Describes the first element that differs too much, or returns "". `at` states the elements' positions.
 
     For sums, `terms` are the same sums, computed from the absolute values of the inputs. The allowed error grows
     with the largest of the values in `expected` and `terms`, because the numbers that are added may cancel.
     """
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
-    slack = OF_LARGEST * max(finite, default=0.0)
+    slack = OF_LARGEST * relative * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
-        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack + SMALLEST_NORMAL
+        near = math.isfinite(right) and abs(mine - right) <= relative * abs(right) + slack + SMALLEST_NORMAL
         if not (same or near):
             return f"element {position}: expected {right:.9g}, got {mine:.9g}"
     return ""
@@ -100,5 +108,6 @@ def wrong(
         expected = read(at)
     sums = case.operation.kind in ("reduction", "matrix")
     terms = (reference(case, at, magnitudes=True) if sums else None) or ()
-    complaints = {name: difference(read(at), expected, at, terms) for name, read in results}
+    relative = RELATIVE.get(case.result_dtype or case.operation.result(case.dtype), RELATIVE["float32"])
+    complaints = {name: difference(read(at), expected, at, terms, relative) for name, read in results}
     return {name: complaint for name, complaint in complaints.items() if complaint}, against

@@ -40,14 +40,17 @@ def _browser(chosen: Sequence[Goal], settings: Settings) -> Table:
 
 
 # The tables of goals: what measures them, and the options that choose them. --markdown writes a table into a document
-# below a comment with `python -m tests.bench` and these options. The table `threads` is chosen by its goals' names.
+# below a comment with `python -m tests.bench` and these options.
 TABLES: Mapping[str, tuple[Measure, Sequence[str]]] = {
     "cpu": (here.cpu, ["--goals"]),
     "threads": (here.threads, ["--goals"]),
+    "dtypes": (here.cpu, ["--goals"]),
     "browser": (_browser, ["--goals", "--backends", "browser"]),
     "wgpu": (here.wgpu, ["--goals", "--backends", "wgpu"]),
 }
 NAMED = ("cpu", "browser", "wgpu")  # with --goals, --backends chooses one of them
+# If all words begin with the name of a table, that table replaces the one that --backends chooses.
+BY_NAME = (("cpu", "threads"), ("cpu", "dtypes"), ("browser", "dtypes"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,13 +92,21 @@ def _goals(settings: Settings) -> int:
         )
     if settings.wheel and table != "browser":
         raise ArgumentError("bench: --wheel is for --backends browser; elsewhere the installed package is measured")
-    if table == "cpu" and words and all(word.startswith("threads") for word in words):
-        table = "threads"
-    known = goals.load(table)
-    chosen = goals.find(here.on_this_machine(known) if table == "threads" else known, words)
-    measure, options = TABLES[table]
+    known, measure, options = _known(table, words)
+    chosen = goals.find(known, words)
     marked = places(settings.markdown, options, chosen)
     return publish(measure(chosen, settings), settings, marked)
+
+
+def _known(table: str, words: Sequence[str]) -> tuple[Sequence[Goal], Measure, Sequence[str]]:
+    """Returns the goals to choose from, what measures them, and the options of the table."""
+    measure, options = TABLES[table]
+    for place, name in BY_NAME:
+        if place == table and words and all(word.startswith(name) for word in words):
+            if place == "browser":
+                return [goal for goal in goals.load(name) if goal.backend == place], measure, options
+            return here.on_this_machine(goals.load(name)), *TABLES[name]
+    return goals.load(table), measure, options
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -130,9 +130,17 @@ def _as_fast_as_matmul(goal: Goal, case: Case, backend: str) -> Ready:
     return Ready(Contestant.batched("", batch, timed=True), None)
 
 
+def _own_float32(goal: Goal, case: Case, backend: str) -> Ready:
+    """Makes a contestant of the same call with float32 inputs, and a result in float32."""
+    same = replace(goal, dtype="float32").case()
+    keywords = {name: value for name, value in same.keywords.items() if name != "dtype"}
+    return replace(runner.backend_ready(replace(same, keywords=keywords), backend, goal.how), read=None)
+
+
 BASELINES: Mapping[str, Callable[[Goal, Case, str], Ready]] = {
     "one thread": lambda goal, case, backend: on_threads(case, backend, 1),
     FEWER: lambda goal, case, backend: on_threads(case, backend, machine.cores()),
     "unfused": _unfused,
+    "own float32": _own_float32,
     f"our matmul {EDGE}": _as_fast_as_matmul,
 }

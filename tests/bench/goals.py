@@ -67,9 +67,11 @@ class Goal:
     firm: Sequence[Bar] = ()
     aim: Sequence[Bar] = ()
     work: str = ""  # an operation, a size and keyword arguments; default: the name up to a comma, without "...:"
+    dtype: str = ""  # the dtype of the inputs; default: what the benchmark draws for the operation
+    spread: bool = False  # whether few elements are equal; cases.inputs.draw describes it
     call: str = ""  # the expression that is timed in place of a call; it has the names of the operation and its inputs
     how: str = ""  # what contestants.py, or the module that measures the part, does otherwise than in most rows
-    backend: str = ""  # the backend that the goal is for; if empty, the default one
+    backend: str = ""  # the backend that the goal is for, or browser in tables/dtypes.yaml; if empty, the default one
     threads: int = 1  # 0: as many as Lanewise uses by default
     rounds: int = 1  # this many times as many rounds as most rows have
     peers: Sequence[str] = ()  # the libraries to compare with, in the order of their columns
@@ -79,11 +81,13 @@ class Goal:
     def case(self) -> Case:
         """Builds the benchmark case."""
         operation, size, *options = self.work.split()
-        case = build(operations.find(operation), parse_size(size))
+        case = build(operations.find(operation), parse_size(size), self.dtype or None, spread=self.spread)
         keywords = {name: int(value) if value.isdigit() else value for name, value in _pairs(options)}
         if case.operation.kind == "reduction" and "axis" in keywords:
             kept = [extent for at, extent in enumerate(case.size) if at != keywords["axis"]]
             case = replace(case, result=prod(kept))
+        if "dtype" in keywords:
+            case = replace(case, result_dtype=str(keywords["dtype"]))
         call = self.call
         for name, used in [(case.operation.name, "function"), *case.names()]:
             call = re.sub(rf"(?<![.\w]){name}\b", used, call)

@@ -22,7 +22,7 @@ from tests.bench import auto, contestants, machine, report, runner
 from tests.bench.goals import Goal
 from tests.bench.limits import compiled
 from tests.bench.limits.loops import Limits
-from tests.bench.peers import PEERS, Peer, installed, missing, on_threads, open_peer
+from tests.bench.peers import PEERS, Peer, foreign, installed, missing, on_threads, open_peer
 from tests.bench.report import OURS, Row, Table
 from tests.bench.runner import Clock
 from tests.bench.settings import Settings
@@ -71,7 +71,8 @@ class Place:
         peers = [self.peers[name] or open_peer(name, goal.threads) for name in goal.peers if name in self.peers]
         limit = limits.limit(case) if limits and goal.limit and goal.threads == 1 else None
         result = runner.run_case(case, contestants.of(goal, case, backend, peers, limits), self.clock, limit)
-        row = report.from_case(goal, result, OURS, frozenset(self.absent), judged=judged, medians=self.medians)
+        absent = frozenset(name for name in self.absent if not foreign(name))
+        row = report.from_case(goal, result, OURS, absent, judged=judged, medians=self.medians)
         if judged:
             return row
         return replace(row, notes=(*row.notes, f"measured on {backend}, judged only with {goal.backend}"))
@@ -185,7 +186,7 @@ def _cases(names: Sequence[str], settings: Settings) -> list[Case]:
     dtype = settings.dtype
     chosen = [operations.find(name) for name in names]
     if not chosen:
-        chosen = [operation for operation in operations.load().values() if not dtype or operation.computes(dtype)]
+        chosen = [operation for operation in operations.load().values() if not dtype or operation.accepts(dtype)]
     sizes = [parse_size(text) for text in settings.sizes or ()]
     return [build(operation, size, dtype) for operation in chosen for size in sizes or default_sizes(operation)]
 
@@ -199,9 +200,11 @@ def _backends(names: Sequence[str] | None) -> list[str]:
 
 
 def on_this_machine(chosen: Sequence[Goal]) -> list[Goal]:
-    """Leaves out goals on more threads than there are processors, and those for more if there are enough."""
-    cores = machine.cores()
-    return [goal for goal in chosen if (goal.threads <= cores) != (contestants.FEWER in goal.against())]
+    """Leaves out goals for other backends, those on more threads than there are processors, and those for more if there
+    are enough."""
+    cores, backends = machine.cores(), ["", *(info.name for info in lw.backends() if info.available)]
+    here = [goal for goal in chosen if goal.backend in backends]
+    return [goal for goal in here if (goal.threads <= cores) != (contestants.FEWER in goal.against())]
 
 
 def _peers(chosen: Sequence[Goal], names: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:

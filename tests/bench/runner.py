@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any
 
 import lanewise as lw
+from lanewise import _ext
 from lanewise.backends import selection
 from lanewise.backends.backend import backend_of
 from lanewise.costs.timing import Contestant, Timing
+from lanewise.dtypes import as_dtype
 from tests.bench import check
 from tests.bench.peers import Batch, Peer, convert
 from tests.cases.cases import Case
@@ -148,6 +150,8 @@ def peer_ready(case: Case, peer: Peer) -> Ready:
             if case.call and peer.operators:
                 contestant = replace(contestant, expression=case.call)
             return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)
+    except NotImplementedError:  # PyTorch has many functions that lack a dtype
+        raise NotTimedError(NO_SUCH_OPERATION) from None
     except Exception as error:  # a failing peer does not stop the run
         raise NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
     raise NotTimedError(NO_SUCH_OPERATION)
@@ -186,8 +190,7 @@ def _holding(contestant: Contestant) -> Contestant:
 
 def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
     """Copies the data into a new tensor, on a device if one is named."""
-    flat = lw.asarray(value.view, copy=True)
-    tensor = lw.reshape(flat, value.shape)
+    tensor = _ext.from_bytes(value.data, as_dtype(value.dtype), value.shape)
     return tensor if place is None else tensor.to(place)
 
 
@@ -207,5 +210,7 @@ def elements(result: lw.Tensor | float, positions: Sequence[int]) -> list[float]
         return [float(result) for _ in positions]
     flat = lw.reshape(result, (-1,))
     host = flat.to("cpu") if flat.backend.is_gpu else flat
+    if host.dtype in (lw.float16, lw.bfloat16):  # which memoryview cannot read before Python 3.14, or at all
+        host = host.astype(lw.float32)
     values = memoryview(host)
     return [float(values[position]) for position in positions]

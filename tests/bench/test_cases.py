@@ -5,10 +5,11 @@ import math
 
 import pytest
 
+import lanewise as lw
 from lanewise.errors import ArgumentError
 from tests.cases import operations
 from tests.cases.cases import build, default_sizes, parse_size
-from tests.cases.inputs import PATTERN, draw, typical
+from tests.cases.inputs import ITEM_BYTES, PATTERN, ascending, draw, packed, typical, unpacked
 from tests.cases.operations import Range
 
 
@@ -48,7 +49,7 @@ def test_the_largest_elements_of_a_row_are_distinct():
     case = build(operations.find("topk"), (1 << 20,))
     (x,) = case.inputs
     for start in range(0, x.size, case.size[-1]):
-        largest = sorted(x.view[start : start + case.size[-1]])[-11:]
+        largest = sorted(x.values[start : start + case.size[-1]])[-11:]
         assert len(set(largest)) == len(largest)
 
 
@@ -88,20 +89,58 @@ def test_contracts_override_their_kinds_field_by_field():
 
 def test_options_of_inputs_limit_their_values():
     x, indices = build(operations.find("take"), (50,)).inputs
-    assert x.size == 50 and set(indices.view) <= set(range(50))
+    assert x.size == 50 and set(indices.values) <= set(range(50))
     row, _ = build(operations.find("searchsorted"), (50,)).inputs
-    assert list(row.view) == sorted(row.view)
+    assert list(row.values) == sorted(row.values)
     base, _ = build(operations.find("pow"), (50,)).inputs
-    assert min(base.view) > 0
+    assert min(base.values) > 0
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ITEM_BYTES)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 5), (PATTERN + 3,)])
 def test_inputs_have_the_shape_and_dtype(dtype, shape):
     drawn = draw(dtype, shape, None, seed=0)
     assert (drawn.dtype, drawn.shape) == (dtype, shape)
     assert len(drawn.data) == drawn.nbytes
-    assert len(drawn.view) == drawn.size == math.prod(shape)
+    assert len(drawn.values) == drawn.size == math.prod(shape)
+
+
+@pytest.mark.parametrize("dtype", ITEM_BYTES)
+def test_numbers_are_packed_as_lanewise_stores_them(dtype):
+    values = draw(dtype, (1000,), None, 0).values
+    assert unpacked(dtype, packed(dtype, values)) == values
+    assert lw.asarray(list(values), dtype).tobytes() == packed(dtype, values)
+    assert list(ascending(draw(dtype, (1000,), None, 0)).values) == sorted(values)
+
+
+def test_bfloat16_is_rounded_to_even():
+    values = [1.0, 1.00390625, 1.01171875, 1.003907, -1.01171875, 0.1, -0.0]
+    assert packed("bfloat16", values) == lw.asarray(values, lw.bfloat16).tobytes()
+    assert unpacked("bfloat16", packed("bfloat16", values))[:3] == (1.0, 1.0, 1.015625)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_few_elements_are_equal_if_they_are_spread(dtype):
+    assert len(set(draw(dtype, (PATTERN * 2,), None, 0).values)) <= PATTERN
+    assert len(set(draw(dtype, (PATTERN * 2,), None, 0, spread=True).values)) > PATTERN * 2 - 10
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "result"),
+    [
+        ("add", "float16", "float16"),
+        ("add", "uint8", "uint8"),
+        ("less", "bfloat16", "bool"),
+        ("argsort", "int8", "int32"),
+        ("take", "uint16", "uint16"),
+    ],
+)
+def test_dtypes_that_are_only_stored_are_accepted(name, dtype, result):
+    operation = operations.find(name)
+    assert operation.accepts(dtype) and operation.result(dtype) == result
+    assert build(operation, (64,), dtype).inputs[0].dtype == dtype
+    assert not operations.find("exp").accepts("int8") and not operations.find("add").accepts("bool")
+    assert min(build(operations.find("log"), (64,), "float16").inputs[0].values) >= 0
 
 
 @pytest.mark.parametrize(
@@ -114,11 +153,15 @@ def test_inputs_have_the_shape_and_dtype(dtype, shape):
         ("float32", Range(100.0, 200.0), (100.0, 200.0)),
         ("int32", Range(-(2.0**31), 2.0**31 - 1), (-1000, 1000)),
         ("int32", Range(0, 99_999), (0, 99_999)),
+        ("int8", None, (-128, 127)),
+        ("uint8", None, (0, 255)),
+        ("uint8", Range(0, 99_999), (0, 255)),
+        ("uint64", Range(-50, 50), (0, 50)),
     ],
 )
 def test_values_come_from_the_typical_part_of_the_domain(dtype, within, expected):
     assert typical(dtype, within) == expected
     low, high = expected
-    assert all(low <= value <= high for value in draw(dtype, (1000,), within, 0).view)
+    assert all(low <= value <= high for value in draw(dtype, (1000,), within, 0).values)
     assert draw(dtype, (100,), within, 1) == draw(dtype, (100,), within, 1) != draw(dtype, (100,), within, 2)
-    assert 0 not in list(draw("int32", (5000,), Range(-2, 2, exclude_zero=True), 0).view)
+    assert 0 not in list(draw("int32", (5000,), Range(-2, 2, exclude_zero=True), 0).values)

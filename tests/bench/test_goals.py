@@ -18,7 +18,7 @@ EVERY = [pytest.param(goal, id=f"{table}: {goal.name}") for table in ALL for goa
 @pytest.mark.parametrize("goal", EVERY)
 def test_every_goal_can_be_measured_and_judged(goal):
     """Bars are written as text: measurements that reach nothing and everything show that each is understood."""
-    assert goal.firm and goal.text(goal.firm)
+    assert (goal.firm or goal.aim) and goal.text(goal.firm or goal.aim)
     names = goal.against()
     for value, met in ((1e-9, True), (1e12, False)):
         measured = Measured(value, value, dict.fromkeys(names, 1.0), 1.0, 10, tails={"lanewise": value, "torch": 1.0})
@@ -26,7 +26,7 @@ def test_every_goal_can_be_measured_and_judged(goal):
         assert [goal.met([bar], measured) for bar in bars] == [met] * len(bars)
     if goal.work and max(goal.size()) < 1 << 20:  # drawing the inputs of larger cases would take too long
         case = goal.case()
-        assert case.dtype == "float32" and case.bytes > 0
+        assert case.dtype == (goal.dtype or "float32") and case.bytes > 0
         assert goal.unit not in ("GFLOP/s", "TFLOP/s") or case.flops
 
 
@@ -45,6 +45,8 @@ def test_alternatives_in_a_name_stand_for_rows():
 def test_keywords_and_expressions_are_part_of_the_case():
     case = Goal("", "us", work="sum 32x8 axis=1").case()
     assert (case.result, case.keywords) == (32, {"axis": 1})
+    case = Goal("", "us", work="matmul 8 dtype=int32", dtype="int8").case()
+    assert (case.bytes, case.keywords, case.flops) == (64 + 64 + 4 * 64, {"dtype": "int32"}, None)
     case = Goal("", "us", work="gelu 8 approximate=tanh", call="gelu(x * 2) + x.T").case()
     assert (case.call, case.keywords) == ("function(argument0 * 2) + argument0.T", {"approximate": "tanh"})
 

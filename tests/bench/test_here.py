@@ -122,6 +122,31 @@ def test_a_goal_for_another_processor_or_with_a_wrong_peer_is_not_judged(clock):
     assert found.measured.absent == {"numpy"} and "numpy is WRONG" in found.notes[0]
 
 
+def test_rows_for_other_backends_are_left_out(capsys):
+    names = [goal.name for goal in here.on_this_machine(goals.load("dtypes"))]
+    other = next(name for name in ("neon", "avx512") if name not in AVAILABLE)
+    (dtypes,) = [goal for goal in goals.load("dtypes") if goal.name == "dtypes: sin 16K, float64"]
+    assert dtypes.name in names and not any(name.endswith("browser") for name in names)
+    assert here.on_this_machine([replace(dtypes, backend=other), dtypes]) == [dtypes]
+    assert main(["--goals", "dtypes: sin 16K", "--peers", *FAST]) == 0
+    assert "dtypes: sin 16K, float64" in capsys.readouterr().out
+
+
+def test_a_peer_for_other_processors_is_no_reason_not_to_judge(clock, monkeypatch):
+    monkeypatch.setattr(here, "foreign", {"numpy-skylakex": "for processors with AVX-512"}.get)
+    assert row(adding("1x numpy and numpy-skylakex"), [Adder()], ["numpy-skylakex"]).measured.absent == frozenset()
+    assert row(adding("1x numpy and torch"), [Adder()], ["torch"]).measured.absent == {"torch"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "uint8", "float64"])
+def test_the_same_call_in_float32_is_a_baseline(dtype, clock):
+    clock.update({"lanewise": 50.0, "own float32": 90.0})
+    found = row(adding("1.8x own float32", dtype=dtype))
+    assert found.met(found.goal.firm) and found.details["wrong"] == {} and found.details["dtype"] == dtype
+    theirs = clock["seen"]["own float32"].names["argument0"]
+    assert (clock["seen"]["lanewise"].names["argument0"].dtype, theirs.dtype) == (dtype, lw.float32)
+
+
 @pytest.mark.parametrize("goal", listed("cpu", "x + y"), ids=lambda goal: goal.name)
 def test_whole_calls_time_the_expressions_of_users(goal, clock):
     np = pytest.importorskip("numpy", reason="a row takes its arrays")
@@ -194,14 +219,15 @@ def test_the_memory_limit_moves_the_bytes_of_the_case(work, name, traffic, clock
 
 
 def test_the_arithmetic_limit_is_scaled_to_the_operations_of_the_case(monkeypatch):
-    for work in ("matmul 64", "conv2d 8"):
-        recorder, case = Recorder(), Goal("", "us", work=work).case()
+    for work, dtype in (("matmul 64", ""), ("conv2d 8", ""), ("matmul 64", "float64"), ("matmul 64", "float16")):
+        recorder, case = Recorder(), Goal("", "us", work=work, dtype=dtype).case()
+        flops = case.flops * (2 if dtype == "float64" else 1)
         limit = recorder.limits().limit(case)
         monkeypatch.setattr(loops, "perf_counter_ns", iter([1000, 6000]).__next__)
         assert limit.timed
         taken = limit.batch(2)
         (name, turns) = recorder.calls[-1]
-        assert name == "madd" and taken == round(2 * 5000 * case.flops / (100 * turns))
+        assert name == "madd" and taken == round(2 * 5000 * flops / (100 * turns))
 
 
 def test_the_compiled_limits_are_measured(opened):

@@ -6,11 +6,13 @@ import os
 
 import pytest
 
+import lanewise as lw
 from lanewise.costs.timing import Contestant
 from lanewise.errors import ArgumentError
-from tests.bench import check, peers
+from tests.bench import check, peers, runner
 from tests.bench.peers import open_peer
 from tests.cases.cases import build
+from tests.cases.inputs import ITEM_BYTES
 from tests.cases.operations import find
 
 np = pytest.importorskip("numpy", reason="it is the peer")
@@ -71,6 +73,35 @@ def test_numpy_out_writes_into_an_existing_result(name):
     assert check.wrong(case, [("numpy-out", lambda at: peer.numbers(result, at))])[0] == {}
 
     assert all(peer.call(build(find(name), (20,))) is None for name in ("sum", "softmax", "sigmoid"))  # no ufuncs
+
+
+def test_numpy_can_be_without_its_kernels_for_avx512():
+    if "avx2" not in (info.name for info in lw.backends() if info.available):
+        pytest.skip("the processor has no AVX2")
+    peer = open_peer("numpy-avx2", 1)
+    case = build(find("exp"), (100,), "float64")
+    batch = peer.call(case)
+    batch.run(1)
+    assert check.wrong(case, [("numpy-avx2", batch.read)])[0] == {}
+    assert "OpenBLAS for Haswell" in peer.settings
+
+
+@pytest.mark.parametrize("dtype", ["float16", "uint8", "float64"])
+def test_numpy_takes_part_in_the_dtypes_that_it_has(dtype):
+    case = build(find("add"), (100,), dtype)
+    peer = open_peer("numpy", 1)
+    assert check.wrong(case, [("numpy", runner.peer_ready(case, peer).read)])[0] == {}
+    assert peer.call(build(find("add"), (100,), "bfloat16")) is None
+
+
+def test_pytorch_has_no_column_where_it_lacks_a_dtype():
+    pytest.importorskip("torch", reason="it is the peer")
+    peer = open_peer("torch", 1)
+    for dtype in ITEM_BYTES:
+        case = build(find("where"), (100,), dtype)
+        assert check.wrong(case, [("torch", runner.peer_ready(case, peer).read)])[0] == {}
+    with pytest.raises(runner.NotTimedError, match=runner.NO_SUCH_OPERATION):
+        runner.peer_ready(build(find("minimum"), (100,), "uint32"), peer)
 
 
 def test_kernels_that_the_processor_lacks_are_refused(monkeypatch):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from lanewise.dtypes import as_dtype
 from lanewise.errors import ArgumentError
 from tests.cases.inputs import ITEM_BYTES, HostArray, Shape, ascending, draw
 from tests.cases.operations import Input, Operation, Range
@@ -133,18 +134,19 @@ def default_sizes(operation: Operation) -> tuple[Size, ...]:
     return tuple((number,) for number in _fields(operation).get("sizes", ELEMENTS))
 
 
-def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
-    """Builds the case of an operation at a size. Raises ArgumentError if the dtype or the size does not fit."""
+def build(operation: Operation, size: Size, dtype: str | None = None, *, spread: bool = False) -> Case:
+    """Builds the case of an operation at a size; draw() describes `spread`. Raises ArgumentError if the dtype or the
+    size does not fit."""
     fields = _fields(operation)
     dtype = dtype or fields.get("dtype") or operation.dtype
-    if dtype not in ITEM_BYTES or not operation.computes(dtype):
+    if not operation.accepts(dtype):
         raise ArgumentError(f"bench: {operation.name}: expected a dtype of {', '.join(operation.dtypes)}, got {dtype}")
     names = _extents(operation, fields, size)
     shape = tuple(names.values()) if isinstance(fields.get("size"), Mapping) else names.pop("size")
     context: dict[str, Any] = {**vars(math), **names, "size": shape, "count": prod(shape), "dtype": dtype}
     arguments = []
     for name, described in fields.get("inputs", _default_inputs(operation)).items():
-        context[name] = _argument(operation, name, described, dtype, context)
+        context[name] = _argument(operation, name, described, dtype, context, spread)
         arguments.append(context[name])
     arguments += [_evaluate(text, context) for text in fields.get("arguments", ())]
     keywords = {name: _evaluate(text, context) for name, text in fields.get("keywords", {}).items()}
@@ -157,7 +159,7 @@ def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
         keywords,
         result=0 if result is None else prod(_shape(operation, result, context)),
         result_dtype=_evaluate(fields.get("result_dtype", "''"), context),
-        flops=_evaluate(flops, context) if flops and dtype.startswith("float") else None,
+        flops=_evaluate(flops, context) if flops and as_dtype(dtype).kind == "f" else None,
     )
 
 
@@ -212,7 +214,7 @@ def _shape(operation: Operation, described: Any, context: Mapping[str, Any]) -> 
 
 
 def _argument(
-    operation: Operation, name: str, described: Any, dtype: str, context: Mapping[str, Any]
+    operation: Operation, name: str, described: Any, dtype: str, context: Mapping[str, Any], spread: bool
 ) -> HostArray | Several:
     names = [item.name for item in operation.inputs]
     seed = names.index(name) if name in names else 0
@@ -227,5 +229,5 @@ def _argument(
         within = Range(0, _evaluate(options["below"], context) - 1)
     if options.get("positive") and within:
         within = replace(within, low=0, exclude_zero=True)
-    array = draw(item.dtype or dtype, shape, within, seed)
+    array = draw(item.dtype or dtype, shape, within, seed, spread=spread)
     return ascending(array) if options.get("sorted") else array

@@ -15,7 +15,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from lanewise.dtypes import as_dtype
 from lanewise.errors import ArgumentError, LibraryError
+from lanewise.typeinfo import can_cast
 
 CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.json"  # the `bench:` fields of contracts
 
@@ -58,18 +60,29 @@ class Operation:
         """The dtype that is measured if the user names none."""
         return "float32" if "float32" in self.dtypes or "any" in self.dtypes else next(iter(self.dtypes), "float32")
 
-    def computes(self, dtype: str) -> bool:
-        """Returns whether the operation can compute in this dtype."""
-        return dtype in self.dtypes or "any" in self.dtypes or not self.dtypes
+    def accepts(self, dtype: str) -> bool:
+        """Returns whether inputs may have this dtype."""
+        return not self.dtypes or self._computed(dtype) is not None
 
     def result(self, dtype: str) -> str:
-        """Returns the dtype of the result when computing in `dtype`."""
-        return self.dtypes.get(dtype, dtype)
+        """Returns the dtype of the result of inputs in `dtype`."""
+        if all(result in (computed, "same") for computed, result in self.dtypes.items()):
+            return dtype
+        return self.dtypes.get(self._computed(dtype) or dtype, dtype)
+
+    def _computed(self, dtype: str) -> str | None:
+        """Returns the dtype that inputs are computed in: `dtype`, or if that is only stored, a larger one of its class,
+        such as float32 for float16."""
+        if dtype in self.dtypes or "any" in self.dtypes:
+            return dtype
+        kinds = {"i": "iu", "u": "iu"}.get(kind := as_dtype(dtype).kind, kind)
+        larger = (each for each in self.dtypes if as_dtype(each).kind in kinds and can_cast(dtype, each))
+        return next(larger, None)
 
     def range(self, name: str, dtype: str) -> Range | None:
         """Returns the domain of an input when computing in `dtype`, or None if the contract has none."""
         by_dtype = self.domain.get(name, {})
-        return by_dtype.get(dtype, by_dtype.get(""))
+        return by_dtype.get(self._computed(dtype) or dtype, by_dtype.get(""))
 
 
 @cache

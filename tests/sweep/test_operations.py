@@ -5,7 +5,6 @@ import calls
 import numpy as np
 import pytest
 from generator.draw import draw
-from generator.schema import FLOATS
 from judge import bits, complaint
 from tested import HOSTS, is_left_to_the_cpu
 
@@ -14,7 +13,6 @@ from tests.bench.peers import convert
 from tests.bench.runner import tensor
 from tests.cases import operations
 from tests.cases.cases import build
-from tests.cases.inputs import ITEM_BYTES
 
 LARGE = (300_001,)
 LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}
@@ -118,12 +116,9 @@ def test_same_bits_of_large_inputs(contract, dtype):
         arrays = [lw.asarray(draw(contract, each.name, dtype, LARGE, "large")) for each in contract.inputs]
         assert_same_bits(lambda: function(*arrays), LARGE)
     elif contract.inputs or dtype == "float32":  # tests/models tests creation operations in other dtypes
-        # benchmark cases have only some dtypes; those that index elements do so with int32
-        as_float = contract.moves or dtype in FLOATS
-        drawn = dtype if dtype in ITEM_BYTES else "float32" if as_float else dtype.removeprefix("u")
         size = LARGE_BY_NAME.get(contract.operation, LARGE_BY_KIND.get(contract.kind.name, LARGE))
-        case = build(operations.find(contract.operation), size, drawn)
-        arguments = convert(case.arguments, lambda x: lw.astype(tensor(x), dtype if x.dtype == drawn else x.dtype))
+        case = build(operations.find(contract.operation), size, dtype)
+        arguments = convert(case.arguments, tensor)
         assert_same_bits(lambda: function(*arguments, **case.keywords), size)
 
 

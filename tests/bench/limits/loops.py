@@ -51,7 +51,9 @@ class Limits:
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:
-            return Contestant.batched("limit", self.arithmetic(case.flops), timed=True)
+            # A register has half as many lanes of float64 as of float32.
+            lanes = max(ITEM_BYTES[case.dtype] // FLOAT, 1)
+            return Contestant.batched("limit", self.arithmetic(case.flops * lanes), timed=True)
         read = sum(item.nbytes for item in case.inputs)
         if read >= MOSTLY_READ * (case.bytes - read):
             return Contestant.batched("limit", self.read(read))

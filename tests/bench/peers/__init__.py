@@ -7,7 +7,7 @@ compiled if it can compile, and without gradients. Times include its asynchronou
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
@@ -44,6 +44,7 @@ class Peer:
 
     name: str
     settings: str  # its version and settings, for the report
+    lacks: Collection[str] = ("bfloat16",)  # the dtypes that its arrays cannot have
     operators = False  # whether its arrays have operators that are as fast as its functions, or faster
     finish: Callable[[Any], object] | None = None  # waits for the last result, if calls return before they are done
 
@@ -56,7 +57,9 @@ class Peer:
         return to_numpy(value)
 
     def call(self, case: Case) -> Call | Batch | None:
-        """Returns what to time for the case, or None if the peer does not have the operation."""
+        """Returns what to time for the case, or None if the peer does not have the operation or a dtype."""
+        if any(item.dtype in self.lacks for item in case.inputs):
+            return None
         function = self.function(case)
         return None if function is None else Call(function, convert(case.arguments, self.array), case.keywords)
 
@@ -75,12 +78,15 @@ PEERS: Mapping[str, tuple[str, str, str]] = {
     "numpy": ("numpy", "numpy_peer", "NumpyPeer"),
     "numpy-out": ("numpy", "numpy_peer", "NumpyOutPeer"),
     "numpy-skylakex": ("numpy", "elsewhere", "numpy_for_avx512"),
+    "numpy-avx2": ("numpy", "elsewhere", "numpy_without_avx512"),
     "torch": ("torch", "torch_peer", "TorchPeer"),
     "jax": ("jax", "jax_peer", "JaxPeer"),
     "numexpr": ("numexpr", "numexpr_peer", "NumexprPeer"),
     "numkong": ("numkong", "numkong_peer", "NumkongPeer"),
 }
-AVX512 = ("numpy-skylakex",)  # peers whose kernels crash on processors without AVX-512
+# The instruction sets that some peers are for. The kernels of numpy-skylakex crash without AVX-512.
+NEEDS: Mapping[str, tuple[str, str]] = {"numpy-skylakex": ("avx512", "AVX-512"), "numpy-avx2": ("avx2", "AVX2")}
+ONLY_NAMED = ("numpy-avx2",)  # the same as another peer on many processors, so measured only where a goal needs it
 
 
 def missing(name: str) -> str:
@@ -88,13 +94,19 @@ def missing(name: str) -> str:
     package = PEERS[name][0]
     if find_spec(package) is None:
         return f"not installed; pip install {package}, or leave it out"
-    available = [info.name for info in lw.backends() if info.available]
-    return "for processors with AVX-512" if name in AVX512 and "avx512" not in available else ""
+    return foreign(name)
+
+
+def foreign(name: str) -> str:
+    """Says for which processors a peer is, if it cannot run on this one, and so is no faster here than others."""
+    backend, instructions = NEEDS.get(name, ("", ""))
+    available = ["", *(info.name for info in lw.backends() if info.available)]
+    return "" if backend in available else f"for processors with {instructions}"
 
 
 def installed() -> list[str]:
-    """Returns the peers that can take part on this machine."""
-    return [name for name in PEERS if not missing(name)]
+    """Returns the peers that can take part on this machine, unless they do so only if they are named."""
+    return [name for name in PEERS if name not in ONLY_NAMED and not missing(name)]
 
 
 def open_peer(name: str, threads: int) -> Peer:
@@ -114,9 +126,12 @@ def on_threads(number: int) -> str:
 
 
 def to_numpy(value: HostArray) -> Any:
-    """Copies an array into one of NumPy."""
+    """Copies an array into one of NumPy; of bfloat16, which NumPy lacks, into one of float32."""
     import numpy as np
 
+    if value.dtype == "bfloat16":
+        words = np.frombuffer(value.data, np.uint16).astype(np.uint32)
+        return (words << 16).view(np.float32).reshape(value.shape)
     return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()
 
 

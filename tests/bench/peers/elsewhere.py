@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import weakref
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from time import perf_counter_ns
 from typing import Any
 
+from lanewise.costs.timing import limit_blas_threads
 from tests.bench import runner
 from tests.bench.peers import PEERS, Batch, Peer, open_peer
 from tests.cases.cases import Case
@@ -30,6 +32,15 @@ PRODUCTS = ("matmul", "matvec", "vecmat", "linear", "dot", "norm_l2", "outer", "
 def numpy_for_avx512(threads: int) -> Peer:
     """Starts NumPy with OpenBLAS's kernels for AVX-512, even on processors for which OpenBLAS selects others."""
     return Elsewhere("numpy-skylakex", "numpy", threads, FOR_AVX512, PRODUCTS)
+
+
+def numpy_without_avx512(threads: int) -> Peer:
+    """Starts NumPy with the kernels that it and OpenBLAS have for AVX2, even on processors with AVX-512."""
+    limit_blas_threads(threads)
+    dispatched = import_module("numpy._core._multiarray_umath").__cpu_dispatch__
+    features = " ".join(name for name in dispatched if name.startswith(("AVX512", "X86_V4")))
+    environment = {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Haswell"}
+    return Elsewhere("numpy-avx2", "numpy", threads, environment)
 
 
 class Elsewhere(Peer):

@@ -17,6 +17,7 @@ class JaxPeer(Peer):
     """Computes with the functions of _functions(), or those of the same name in jax.numpy or jax.nn."""
 
     name = "jax"
+    lacks = ("bfloat16", "int64", "uint64", "float64")  # it would convert those of 64 bits to 32
 
     def __init__(self, threads: int) -> None:
         if "jax" not in sys.modules:  # which reads these variables when it is imported

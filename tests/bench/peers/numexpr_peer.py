@@ -56,7 +56,7 @@ class NumexprPeer(Peer):
     def function(self, case: Case) -> Callable[..., Any] | None:
         """Returns the expression, compiled for the dtypes."""
         expression = EXPRESSIONS.get(case.operation.name)
-        if expression is None:
+        if expression is None or any(item.dtype not in TYPES for item in case.inputs):
             return None
         signature = [(name, TYPES[item.dtype]) for name, item in zip("abc", case.inputs, strict=False)]
         compiled: Callable[..., Any] = numexpr.NumExpr(expression, signature)

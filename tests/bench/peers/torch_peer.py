@@ -18,6 +18,7 @@ class TorchPeer(Peer):
     """Computes with the functions of _FUNCTIONS, or those of the same name in torch."""
 
     name = "torch"
+    lacks = ()
     operators = True
 
     def __init__(self, threads: int, *, cuda: bool = False) -> None:

@@ -48,6 +48,8 @@ class JavaScriptPeer(Peer):
         """Returns a Batch of calls of the library's function for the operation, or None if it has no such function."""
         if self.failure:
             raise RuntimeError(self.failure)
+        if any(item.dtype != "float32" for item in case.inputs):
+            return None
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
         self.free()
         self._made = made = run_sync(self._library.make(case.operation.name, _arrays(case), keywords))
@@ -71,13 +73,13 @@ class ScipyPeer(Peer):
         import scipy
         from scipy.linalg import blas
 
-        self._sgemm = blas.sgemm
+        self._products = {"float32": blas.sgemm, "float64": blas.dgemm}
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
     def function(self, case: Case) -> Callable[..., Any] | None:
-        """Returns sgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
-        sgemm = self._sgemm
-        return (lambda a, b: sgemm(1.0, b, a).T) if case.operation.name == "matmul" else None
+        """Returns sgemm or dgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
+        gemm = self._products.get(case.dtype) if case.operation.name == "matmul" else None
+        return None if gemm is None else lambda a, b: gemm(1.0, b, a).T
 
     def array(self, value: Any) -> Any:
         """Returns the transpose."""
