@@ -1,8 +1,9 @@
 """Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use this module.
 
-The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only.
-Each folder of tests runs in a separate process. Before the process ends, it saves the outcomes of its tests to a file
-of its own, and then writes build/reports/support.md from the files of all folders.
+The support matrix is two tables with a row for each operation: one has a column for each backend, the other one for
+each dtype. It shows the tests of this run only. Each folder of tests runs in a separate process. Before the process
+ends, it saves the outcomes of its tests to a file of its own, and then writes build/reports/support.md from the files
+of all folders.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import subprocess
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,17 +28,28 @@ TABLE = REPORTS / "support.md"
 REOPENED = REPORTS / "reopened.txt"  # a line for each page that was opened once more
 ORDER = ("cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar")  # of the columns
 
-_seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all tests of this pair passed
+PASSED, LEFT, FAILED = "✓", "cpu", "✗"  # what tests found; LEFT: they passed, and the GPU leaves the dtype to the CPU
+SEVERITY = (PASSED, LEFT, FAILED)
+
+# operation -> backend -> dtype -> the most severe outcome of the tests; "" stands for tests that are of no single dtype
+Outcomes = dict[str, dict[str, dict[str, str]]]
+_seen: Outcomes = {}
 
 
-def note(operation: str, backend: str, passed: bool) -> None:
-    """Records the outcome of one test. Do not call it for a skipped test."""
-    backends = _seen.setdefault(operation, {})
-    backends[backend] = passed and backends.get(backend, True)
+def note(operation: str, backend: str, passed: bool, dtypes: Iterable[str] = (), left: Iterable[str] = ()) -> None:
+    """Records the outcome of one test, which compared results in `dtypes`. Do not call it for a skipped test. A GPU
+    leaves the dtypes in `left` to the CPU."""
+    for dtype in {*dtypes, *left} or {""}:
+        _merge(_seen, operation, backend, dtype, FAILED if not passed else LEFT if dtype in left else PASSED)
+
+
+def _merge(outcomes: Outcomes, operation: str, backend: str, dtype: str, found: str) -> None:
+    dtypes = outcomes.setdefault(operation, {}).setdefault(backend, {})
+    dtypes[dtype] = max(found, dtypes.get(dtype, PASSED), key=SEVERITY.index)
 
 
 def save(folder: str) -> None:
-    """Writes the outcomes that this process recorded for its folder, then the table of all folders. A test that runs
+    """Writes the outcomes that this process recorded for its folder, then the tables of all folders. A test that runs
     tests of other folders sets LANEWISE_NO_MATRIX, so that their outcomes do not replace those of the folder itself."""
     if not _seen or os.environ.get("LANEWISE_NO_MATRIX"):
         return
@@ -47,9 +59,9 @@ def save(folder: str) -> None:
 
 
 def publish() -> None:
-    """Writes the table of all folders' outcomes."""
+    """Writes the tables of all folders' outcomes."""
     if SAVED.exists():
-        TABLE.write_text(table(_merged()), encoding="utf-8")
+        TABLE.write_text(tables(_merged()), encoding="utf-8")
 
 
 def note_reopened(page: str, error: object) -> None:
@@ -72,39 +84,71 @@ def clear() -> None:
         path.unlink(missing_ok=True)
 
 
-def _merged() -> dict[str, dict[str, bool]]:
-    merged: dict[str, dict[str, bool]] = {}
+def _merged() -> Outcomes:
+    merged: Outcomes = {}
     for path in sorted(SAVED.glob("*.json")):
         for operation, backends in json.loads(path.read_text(encoding="utf-8")).items():
-            for backend, passed in backends.items():
-                known = merged.setdefault(operation, {})
-                known[backend] = passed and known.get(backend, True)
+            for backend, dtypes in backends.items():
+                for dtype, found in dtypes.items():
+                    _merge(merged, operation, backend, dtype, found)
     return merged
 
 
-def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
-    """Returns a line for each operation that failed, or did not run, on one of these backends."""
+def gaps(accepted: Mapping[str, Iterable[str]], backends: Iterable[str]) -> list[str]:
+    """Returns a line for each operation that failed on one of these backends, or for which no test compared results in
+    one of the dtypes that it accepts."""
     merged, lacking, backends = _merged(), [], tuple(backends)
-    for operation in operations:
-        missing = [backend for backend in backends if not merged.get(operation, {}).get(backend)]
+    for operation, dtypes in accepted.items():
+        missing = []
+        for backend in backends:
+            found = merged.get(operation, {}).get(backend, {})
+            untested = [dtype for dtype in dtypes if found.get(dtype, FAILED) == FAILED]
+            if untested or not found or FAILED in found.values():
+                missing.append(f"{backend} ({', '.join(untested)})" if untested and found else backend)
         if missing:
             lacking.append(f"{operation}: no tick for {', '.join(missing)}")
     return lacking
 
 
-def table(outcomes: dict[str, dict[str, bool]]) -> str:
+def tables(outcomes: Outcomes) -> str:
     """Returns the matrix in Markdown."""
     backends = [backend for backend in ORDER if any(backend in known for known in outcomes.values())]
-    signs = {True: "✓", False: "✗", None: ""}
+    dtypes = {dtype for known in outcomes.values() for found in known.values() for dtype in found} - {""}
+    ordered = sorted(dtypes, key=lambda dtype: (dtype.rstrip("0123456789"), len(dtype), dtype))
     lines = [
         "Ticked: every test of the operation on the backend passed in this run. Crossed: one failed. Empty: not run.",
         "",
-        f"| operation | {' | '.join(backends)} |",
-        f"|---|{'---|' * len(backends)}",
+        *_head(backends),
     ]
     for operation, known in sorted(outcomes.items()):
-        lines.append(f"| {operation} | {' | '.join(signs[known.get(backend)] for backend in backends)} |")
+        signs = {backend: FAILED if FAILED in found.values() else PASSED for backend, found in known.items()}
+        lines.append(_row(operation, [signs.get(backend, "") for backend in backends]))
+    lines += [
+        "",
+        "Ticked: results in the dtype were compared on each backend that ran the operation, and are right. Otherwise, "
+        "the backends that differ are named: cpu says that the GPU leaves the dtype to the CPU.",
+        "",
+        *_head(ordered),
+    ]
+    for operation, known in sorted(outcomes.items()):
+        lines.append(_row(operation, [_cell(known, dtype) for dtype in ordered]))
     return "\n".join(lines) + "\n"
+
+
+def _head(columns: list[str]) -> list[str]:
+    return [_row("operation", columns), f"|---|{'---|' * len(columns)}"]
+
+
+def _row(operation: str, cells: list[str]) -> str:
+    return f"| {operation} | {' | '.join(cells)} |"
+
+
+def _cell(known: Mapping[str, Mapping[str, str]], dtype: str) -> str:
+    """Returns the outcome in a dtype on all backends of an operation."""
+    found = {backend: known[backend].get(dtype, "not run") for backend in ORDER if backend in known}
+    if set(found.values()) <= {"not run"}:
+        return ""
+    return ", ".join(f"{backend}: {sign}" for backend, sign in found.items() if sign != PASSED) or PASSED
 
 
 @cache

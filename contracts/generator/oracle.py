@@ -40,7 +40,8 @@ PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # f
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
-    """Writes <operation>.bin for every contract with a reference; if `only` is given, just for those named there."""
+    """Writes <operation>.bin for every contract with a reference; if `only` is given, just for those named there.
+    Otherwise also writes accepted.json: the dtypes of each public operation."""
     unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
     if unknown:
         raise ContractError(f"--only: expected operations, got {unknown[0]!r}")
@@ -53,6 +54,16 @@ def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None,
         if contract.kind.has_kernels and (listed := list(paths.cases(contract))):
             content = encode(contract, signature, listed, PLACEMENTS)
             _write(folder.with_name(f"{folder.name}_paths") / f"{contract.operation}.bin", content, verbose)
+    if not only:
+        accepted = {each.operation: _accepted(each) for each in contracts if not each.internal}
+        _write(folder / "accepted.json", json.dumps(accepted, indent=1).encode(), verbose)
+
+
+def _accepted(contract: Contract) -> dict[str, str]:
+    """Returns the dtypes that an operation accepts, each with the dtype that it is computed in."""
+    if not contract.dtypes:  # moved, or cast as they are
+        return dict(zip(DTYPES, DTYPES, strict=True))
+    return {dtype: FACTS.dtypes[dtype].elements for dtype in contract.dtypes}
 
 
 def _write(path: Path, content: bytes, verbose: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from generator.schema import Contract
@@ -26,6 +25,12 @@ MEANING = (
     "that no test ran, for example because the machine does not have the instruction set. The matrix is from one run "
     "of the tests, on one machine; nothing in it is taken from documentation."
 )
+MEANING_OF_DTYPES = (
+    "A tick says that results in the dtype were compared with the expected ones on each backend that ran the "
+    "operation, and are right. Where backends differ, they are named: “CPU” says that the GPU leaves the dtype to the "
+    "CPU. An empty cell says that the operation does not accept the dtype as it is."
+)
+OUTCOMES = SIGNS | {"cpu": "CPU", "not run": "not run"}
 
 
 def page(contracts: Sequence[Contract], report: str | None) -> str:
@@ -35,13 +40,15 @@ def page(contracts: Sequence[Contract], report: str | None) -> str:
     if report is None:
         blocks.append(ABSENT)
     else:
-        backends, rows = _backends_and_signs(report)
+        (backends, rows), (dtypes, rows_of_dtypes) = _tables(report)
         total = sum(signs.count("✓") for signs in rows.values())
         asked = sum(sign != "" for signs in rows.values() for sign in signs)
         blocks += [MEANING, f"{total:,} of the {asked:,} pairs of an operation and a backend that ran have a tick."]
-        head = ["operation", *(LABELS.get(backend, backend) for backend in backends)]
-        blocks.append(table(head, [[here.get(name, code(name)), *(SIGNS[sign] for sign in signs)]
-                                   for name, signs in rows.items()]))  # fmt: skip
+        for columns, shown in ((backends, rows), (dtypes, rows_of_dtypes)):
+            head = ["operation", *(LABELS.get(each, each) for each in columns)]
+            blocks.append(table(head, [[here.get(name, code(name)), *map(_cell, cells)]
+                                       for name, cells in shown.items()]))  # fmt: skip
+        blocks[-1:-1] = ["## By dtype", MEANING_OF_DTYPES]
     fallbacks = [[here[each.operation], text(each.fallback)] for each in contracts if each.fallback]
     blocks += [
         "## Computed on the CPU",
@@ -52,14 +59,21 @@ def page(contracts: Sequence[Contract], report: str | None) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _backends_and_signs(report: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Returns the backends, and the signs of each operation."""
-    lines = [line for line in report.splitlines() if line.startswith("|")]
-    cells = [[each.strip() for each in re.split(r"\|", line)[1:-1]] for line in lines]
-    head, _, *rows = cells
-    unknown = {sign for _, *signs in rows for sign in signs} - set(SIGNS)
-    if unknown:
-        raise ValueError(
-            f"support.md: expected the signs ✓ and ✗, got {', '.join(sorted(unknown))}; run the tests again"
-        )
-    return head[1:], {name: signs for name, *signs in rows}
+def _tables(report: str) -> list[tuple[list[str], dict[str, list[str]]]]:
+    """Returns the columns of each table, and the cells of each operation."""
+    tables: list[tuple[list[str], dict[str, list[str]]]] = []
+    for line in report.splitlines():
+        name, *cells = [each.strip() for each in line.split("|")[1:-1]] or [""]
+        if name == "operation":
+            tables.append((cells, {}))
+        elif name.strip("-"):
+            tables[-1][1][name] = cells
+    return tables
+
+
+def _cell(text: str) -> str:
+    """Returns a cell in HTML: a sign, or the outcome of each backend that differs."""
+    pairs = [each.rpartition(": ") for each in text.split(", ")]
+    if unknown := sorted({outcome for *_, outcome in pairs} - OUTCOMES.keys()):
+        raise ValueError(f"support.md: expected {', '.join(OUTCOMES)}, got {unknown[0]}; run the tests again")
+    return ", ".join(f"{LABELS.get(of, of)}{colon}{OUTCOMES[outcome]}" for of, colon, outcome in pairs)

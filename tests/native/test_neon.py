@@ -1,5 +1,6 @@
 """Tests the whole package on NEON, with its extension and Python code: an ARM wheel in an ARM Python, under qemu. It is
-given a share of the operations, because test_runner.py runs the oracle's cases of all on the NEON kernels."""
+given a share of the operations, and all that have no kernels, because test_runner.py runs the oracle's cases of the
+others on the NEON kernels; but all operations in dtypes that are only stored."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ import support  # noqa: E402
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 _DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
-WITHOUT_CASES = {each["name"] for each in _DESCRIBED} - {path.stem for path in ORACLE.glob("*.bin")}
-OPERATIONS = sorted({*support.share((each["name"] for each in _DESCRIBED), 0, 4), *WITHOUT_CASES})
+WITHOUT_KERNELS = {each["name"] for each in _DESCRIBED if not each["kernels"] and each["kind"] != "cast"}
+OPERATIONS = sorted({*support.share((each["name"] for each in _DESCRIBED), 0, 4), *WITHOUT_KERNELS})
 PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
 BACKENDS = ("neon", "scalar")
 SCRIPT = f"""
@@ -37,16 +38,18 @@ import json, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[1:4]
 import sweep
-print(json.dumps(sweep.sweep(Path(sys.argv[4]), {BACKENDS!r}, sys.argv[5:])))
+folder = Path(sys.argv[4])
+print(json.dumps([sweep.sweep(folder, {BACKENDS!r}, sys.argv[5:]), sweep.sweep(folder, ["neon"], only_stored=True)]))
 """
 
 Findings = dict[str, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")
-def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> Findings:
+def both(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> list[Findings]:
     """What sweep() of tests/wasm/programs/sweep.py finds in the ARM Python: for each operation and backend, complaints
-    about wrong results of oracle cases, and a digest of all results."""
+    about wrong results of oracle cases, and a digest of all results. Then the same of all operations, but only in the
+    dtypes that are stored."""
     python = [sys.executable]
     if host().name != "aarch64-linux":
         if missing := arm_python.missing():
@@ -58,8 +61,13 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
     words = [*python, "-c", SCRIPT, str(folder), str(PROGRAM.parent), str(TESTS), str(ORACLE), *OPERATIONS]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr[-4000:]
-    found: Findings = json.loads(done.stdout)
+    found: list[Findings] = json.loads(done.stdout)
     return found
+
+
+@pytest.fixture(scope="session")
+def findings(both: list[Findings]) -> Findings:
+    return both[0]
 
 
 @pytest.fixture(scope="session")
@@ -72,8 +80,18 @@ def here() -> Findings:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_results(operation: str, findings: Findings) -> None:
     assert set(findings[operation]) == set(BACKENDS)
-    support.note(operation, "neon", not findings[operation]["neon"]["complaints"])
+    found = findings[operation]["neon"]
+    support.note(operation, "neon", not found["complaints"], found["dtypes"])
     wrong = [f"{backend}: {text}" for backend, found in findings[operation].items() for text in found["complaints"]]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_stored_dtypes(both: list[Findings]) -> None:
+    wrong = []
+    for operation, backends in both[1].items():
+        found = backends["neon"]
+        support.note(operation, "neon", not found["complaints"], found["dtypes"])
+        wrong += [f"{operation}: {text}" for text in found["complaints"]]
     assert not wrong, "\n".join(wrong)
 
 

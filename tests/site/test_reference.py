@@ -244,7 +244,9 @@ def test_the_matrix_has_the_results(site):
     """The site is built with matrix.md."""
     shown = html_pages.read(site / "reference" / "tables" / "support.html")
     text = squeezed(shown.text)
-    assert "operation WebGPU AVX2 scalar exp ✓ ✓ ✓ sort ✓ ✗ Computed" in text
+    assert "operation WebGPU AVX2 scalar exp ✓ ✓ ✓ sort ✓ ✗ By dtype" in text
+    dtypes = "exp ✓ WebGPU: CPU sort ✓ scalar: ✗ AVX2: not run, scalar: ✗ Computed"
+    assert f"operation float32 float64 int8 {dtypes}" in text
     assert "4 of the 5 pairs" in text
     assert "../operations/exp.html" in shown.links
 

@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__)
 import oracle_file  # noqa: E402
 import support  # noqa: E402
 from generator.schema import Contract  # noqa: E402
-from tested import BACKENDS, CONTRACTS, GPUS, HOSTS, oracle_of  # noqa: E402
+from tested import BACKENDS, CONTRACTS, GPUS, HOSTS, Compared, oracle_of  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
@@ -59,16 +59,27 @@ def oracle(contract: Contract) -> oracle_file.Oracle:
     return oracle_of(contract.operation)
 
 
+COMPARED = pytest.StashKey[Compared]()
+
+
+@pytest.fixture
+def compared(request: pytest.FixtureRequest) -> Compared:
+    """The dtypes in which the test compares results of the contract: it adds them for the support matrix."""
+    found: Compared = request.node.stash.setdefault(COMPARED, Compared())
+    return found
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Records the outcome of each operation and backend for the support matrix."""
+    """Records the outcome of each operation, backend and dtype for the support matrix."""
     outcome = yield
     callspec = getattr(item, "callspec", None)
     params = callspec.params if callspec else {}
     backend = params.get("backend", params.get("host", params.get("gpu")))
     report = outcome.get_result()
     if backend and "contract" in params and (report.failed or (report.passed and report.when == "call")):
-        support.note(params["contract"].operation, backend.value, report.passed)
+        found = item.stash.get(COMPARED, Compared())
+        support.note(params["contract"].operation, backend.value, report.passed, found.dtypes, found.left)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

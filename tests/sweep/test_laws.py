@@ -59,9 +59,10 @@ def arrays_of(result):
 
 
 @pytest.mark.contracts(lambda contract: contract.laws)
-def test_laws(contract, dtype, backend):
+def test_laws(contract, dtype, backend, compared):
     inputs = inputs_of(contract, dtype) if contract.inputs else {}
     names = {"op": getattr(lw, contract.operation), "lw": lw, "np": np, **inputs}
+    compared.dtypes |= {dtype for law in contract.laws if dtype in law.dtypes}
     broken = [
         f"{law.name}: {law.says}: {law.holds}"
         for law in contract.laws

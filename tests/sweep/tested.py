@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +25,14 @@ BACKENDS = [info.name for info in lw.backends() if info.available and (not CHOSE
 SHADERS = kernel_names()
 HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
 GPUS = [backend for backend in BACKENDS if backend.is_gpu]
+
+
+@dataclass
+class Compared:
+    """The dtypes in which a test compares results of an operation, and those that a GPU leaves to the CPU."""
+
+    dtypes: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
 
 
 def is_left_to_the_cpu(backend: lw.Backend, dtype: str, kernel: str) -> bool:

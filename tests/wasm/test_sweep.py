@@ -32,7 +32,7 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 def mounts_for(names: Sequence[str], folder: Path) -> dict[str, Path]:
     """Returns what programs/sweep.py needs to be mounted to run these operations. Copies their cases to the folder: a
     browser downloads and unpacks all that is mounted, and the cases of all operations are 47 MB."""
-    for path in (ORACLE / f"{name}.bin" for name in names):
+    for path in (ORACLE / "accepted.json", *(ORACLE / f"{name}.bin" for name in names)):
         if path.exists():
             shutil.copy(path, folder)
     (folder / "operations.txt").write_text("\n".join(names))
@@ -69,7 +69,7 @@ def test_results(findings: Findings, engine: Engine) -> None:
         assert set(backends) == engine.backends
         for backend, found in backends.items():
             if backend in WASM:
-                support.note(operation, backend, not found["complaints"])
+                support.note(operation, backend, not found["complaints"], found["dtypes"])
             wrong += [f"{operation}, {backend}: {text}" for text in found["complaints"]]
     assert not wrong, "\n".join(wrong)
 

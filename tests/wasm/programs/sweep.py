@@ -12,7 +12,7 @@ import json
 import math
 import struct
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,12 @@ from lanewise.backends import libraries
 sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
+import stored
 
 MAX_COMPLAINTS = 5  # after so many failed cases of an operation on a backend, the remaining ones are skipped
 
-# {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
+# {operation: {backend: {"complaints": [...], "dtypes": [those in which results were compared],
+#                        "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
 
 # (case, bits of its result, bound) -> the bits with each NaN as the same bits, and what is wrong. Most backends give
@@ -34,22 +36,8 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 Judged = dict[tuple[int, bytes, oracle_file.Bound], tuple[bytes, str | None]]
 
 
-def tensor(array: oracle_file.Array | None) -> Any:
-    if array is None:
-        return None
-    dtype = getattr(lw, array.dtype)
-    if array.size == 0:
-        return lw.empty(array.shape, dtype=dtype)
-    if array.dtype in ("float16", "bfloat16"):  # memoryview.cast() has no format for them before Python 3.14
-        flat = lw.asarray(list(array.values()), dtype=dtype)
-    else:
-        data: Any = array.data  # Any, because mypy accepts only literal formats for memoryview.cast()
-        flat = lw.asarray(data.cast(oracle_file.FORMATS[array.dtype]))
-    return lw.reshape(flat, array.shape)
-
-
 def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
-    arrays = [tensor(array) for array in case.inputs]
+    arrays = [stored.tensor(array) for array in case.inputs]
     return getattr(lw, operation)(*([arrays] if sequence else arrays), **case.keywords)
 
 
@@ -87,17 +75,35 @@ def try_all(
     return {"complaints": complaints, "digest": digest.hexdigest()}
 
 
-def check(operation: str, backend: str) -> dict[str, Any]:
+def check(operation: str, backend: str, dtypes: Iterable[str]) -> dict[str, Any]:
     """Runs the operation's check in several.py."""
     complaints: list[str] = []
     digest = hashlib.sha256()
-    try:
-        with lw.use_backend(backend):
-            for result in several.CHECKS[operation]():
-                digest.update(result.tobytes())
-    except Exception as error:
-        complaints.append(f"{type(error).__name__}: {error}")
+    for dtype in dtypes:
+        try:
+            with lw.use_backend(backend):
+                for result in several.CHECKS[operation](dtype):
+                    digest.update(result.tobytes())
+        except Exception as error:
+            complaints.append(f"{dtype}: {type(error).__name__}: {error}")
     return {"complaints": complaints, "digest": digest.hexdigest()}
+
+
+def check_stored(
+    entry: Mapping[str, Any], oracle: oracle_file.Oracle | None, backend: str, dtypes: Mapping[str, str]
+) -> list[str]:
+    """Returns what is wrong in dtypes that are only stored. `dtypes` has the dtype that each is computed in."""
+    complaints = []
+    for dtype, computed in dtypes.items():
+        try:
+            with lw.use_backend(backend):
+                if oracle:
+                    stored.check(entry["name"], oracle, dtype, computed, composed=entry["kind"] == "composed")
+                else:
+                    stored.check_several(entry["name"], dtype, computed)
+        except Exception as error:
+            complaints.append(f"{type(error).__name__}: {error}")
+    return complaints
 
 
 def table() -> list[dict[str, Any]]:
@@ -112,22 +118,34 @@ def described(folder: Path) -> list[dict[str, Any]]:
     return [each for each in table() if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 
 
-def sweep(folder: Path, backends: Sequence[str], names: Collection[str] | None = None) -> Findings:
-    """Runs the operations with these names; all by default."""
+def sweep(
+    folder: Path, backends: Sequence[str], names: Collection[str] | None = None, *, only_stored: bool = False
+) -> Findings:
+    """Runs the operations with these names; all by default. With `only_stored`, only in dtypes that are stored."""
     findings: Findings = {}
+    accepted: dict[str, dict[str, str]] = json.loads((folder / "accepted.json").read_text())
     for each in described(folder):
-        if names is not None and each["name"] not in names:
-            continue
         name, path = each["name"], folder / f"{each['name']}.bin"
-        if not path.exists():  # without an oracle file, a check of several.py runs
-            findings[name] = {backend: check(name, backend) for backend in backends}
+        if names is not None and name not in names:
             continue
-        oracle = oracle_file.read(path)
-        if oracle.signature != _ext.signature():
+        oracle = oracle_file.read(path) if path.exists() else None
+        if oracle and oracle.signature != _ext.signature():
             raise ValueError(f"{path} and the wheel come from different versions of contracts/; build both again")
+        computed = {dtype for dtype, elements in accepted[name].items() if dtype == elements and not only_stored}
+        narrow = {dtype: elements for dtype, elements in accepted[name].items() if dtype != elements}
         sequence = any(one["sequence"] for one in each["inputs"])
         judged: Judged = {}
-        findings[name] = {backend: try_all(name, oracle, backend, judged, sequence=sequence) for backend in backends}
+        findings[name] = {}
+        for backend in backends:
+            if only_stored:
+                found = {"complaints": []}
+            elif oracle:
+                found = try_all(name, oracle, backend, judged, sequence=sequence)
+                computed &= {case.computed_dtype for case in oracle.cases}
+            else:  # a check of several.py
+                found = check(name, backend, sorted(computed))
+            found["complaints"] += check_stored(each, oracle, backend, narrow)
+            findings[name][backend] = {**found, "dtypes": sorted({*computed, *narrow})}
     return findings
 
 
