@@ -44,6 +44,8 @@ OPTIONAL = {  # optional field -> the kinds whose contracts may set it
 CLASSES = {
     name: tuple(each for each in FACTS.named(*groups) if not FACTS.dtypes[each].computed)
     for name, groups in {
+        "signed": ("signed",),
+        "unsigned": ("unsigned",),
         "integer": ("signed", "unsigned"),
         "floating": ("floating",),
         "real": ("signed", "unsigned", "floating"),
@@ -147,18 +149,38 @@ def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
         return False, {}
     if raw == {"any": "same"}:
         return True, {}
+    _check_classes(fields, raw)
     found: dict[str, str] = {}  # computed dtype -> "same" or the dtype of the result
     for name, result in raw.items():
-        if name not in (*CLASSES, *DTYPES) or result not in ("same", *DTYPES):
+        if name not in (*CLASSES, *DTYPES) or result not in ("same", "floating", *DTYPES):
             raise fields.error(
-                f"dtypes: expected {', '.join(CLASSES)} or a dtype, and 'same' or a dtype for its result, or 'any: "
-                f"same' alone, got {name}: {result}"
+                f"dtypes: expected {', '.join(CLASSES)} or a dtype, and 'same', 'floating' or a dtype for its "
+                f"result, or 'any: same' alone, got {name}: {result}"
             )
-        found |= dict.fromkeys(CLASSES.get(name, (name,)), str(result))
+        for dtype in CLASSES.get(name, (name,)):
+            found[dtype] = _float_like(dtype) if result == "floating" else str(result)
     if not found:
         raise fields.error("expected at least one dtype, got none; write dtypes: {floating: same}")
     accepted = {each.name: found[each.elements] for each in FACTS.dtypes.values() if each.elements in found}
     return False, {dtype: dtype if result == "same" else result for dtype, result in accepted.items()}
+
+
+def _float_like(dtype: str) -> str:
+    """Returns the floating dtype with the bits of another one."""
+    return next(each for each in CLASSES["floating"] if FACTS.dtypes[each].bits == FACTS.dtypes[dtype].bits)
+
+
+def _named(fields: Fields) -> tuple[str, ...]:
+    """Returns the dtypes in the list `dtypes` of a row, with those of a class in place of its name."""
+    listed = fields.names("dtypes")
+    _check_classes(fields, listed)
+    return tuple(dtype for each in listed for dtype in CLASSES.get(each, (each,)))
+
+
+def _check_classes(fields: Fields, listed: Iterable[str]) -> None:
+    for name, dtypes in CLASSES.items():
+        if set(dtypes) <= set(listed):
+            raise fields.error(f"dtypes: expected {name}, got its dtypes one by one: {', '.join(dtypes)}")
 
 
 def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...]) -> Variants | None:
@@ -256,7 +278,7 @@ def _special(
     values = {each.name: fields.value(each.name) for each in inputs if each.name in fields}
     settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
     unless = {str(key): str(why) for key, why in fields.mapping("unless").items()}
-    listed = fields.names("dtypes")
+    listed = _named(fields)
     fields.finish()
     for leaf in _leaves([*values.values(), out]):
         if not isinstance(leaf, (bool, int, float)):
@@ -311,7 +333,7 @@ def _leaves(value: Any) -> Any:
 
 
 def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
-    law = fields.record(Law, name=name, dtypes=fields.names("dtypes") or computed)
+    law = fields.record(Law, name=name, dtypes=_named(fields) or computed)
     if not set(law.dtypes) <= set(computed):
         raise fields.error(f"expected only dtypes {', '.join(computed)}, got {', '.join(law.dtypes)}")
     _check_expression(fields, "holds", law.holds)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import pytest
 from generator.facts import FACTS
+from generator.fields import read_yaml
+from generator.load import CLASSES, load_contracts
 
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACTS = load_contracts(ROOT / "contracts")
 DTYPES = FACTS.dtypes.values()
 
 
@@ -51,3 +57,9 @@ def test_dtypes_are_computed_in_one_that_includes_them() -> None:
         assert not FACTS.dtypes[each.elements].computed
         if each.signless:
             assert FACTS.dtypes[each.signless].bits == each.bits
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=[each.operation for each in CONTRACTS])
+def test_an_operation_names_classes_of_dtypes(contract):
+    """So that a new dtype of a class reaches it. Only bool is a class of its own."""
+    assert read_yaml(contract.path)["dtypes"].keys() <= {*CLASSES, "bool", "any"}

@@ -46,6 +46,8 @@ INVALID = [
     ('inputs:\n  x: {doc: "any shape"}\n', "inputs: x\n", "expected inputs to be a list of lower-case names, got 'x'"),
     ("reproducible: true", "tolerance: {ulp: 1}", "expected field reproducible, got none; add it"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
+    ("{float32: float32}", "{float64: same, float32: same}", "expected floating, got its dtypes one by one: float32, "),
+    ("{x: .nan, out: .nan}", "{x: 1, out: 1, dtypes: [int32, int64]}", "expected signed, got its dtypes one by one"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
     ("{float32: float32}", "{floating: same}\ntolerance: {ulp: 2}", "expected a section float64 if the operation"),
     ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
