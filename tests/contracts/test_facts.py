@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+import subprocess
 from pathlib import Path
 
 import ml_dtypes
@@ -57,6 +59,49 @@ def test_dtypes_are_computed_in_one_that_includes_them() -> None:
         assert not FACTS.dtypes[each.elements].computed
         if each.signless:
             assert FACTS.dtypes[each.signless].bits == each.bits
+
+
+SOURCES = (".c", ".cu", ".cuh", ".h", ".js", ".mjs", ".py", ".toml", ".ts", ".wgsl", ".yaml")
+FEW = 2  # dtypes that a file may name beside their size, as examples do
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Returns where a text names dtypes beside their size, format letter or short name."""
+    found = {}
+    for each in DTYPES:
+        own = {str(each.bits), str(each.bits // 8), f"{each.group.kind}{each.bits // 8}", each.format} - {""}
+        name, fact = rf"(?<![a-zA-Z0-9]){each.name}\b", rf"(?<![\w.])[<=|]?(?:{'|'.join(map(re.escape, own))})(?![\w.])"
+        field = r"\{[^}\n]*\b(?:bits|bytes|size|itemsize|format|letter)[\"']?: [\"']?"
+        name_first = rf"{name}[\"']?\]? ?[:=,] ?(?:[\"']|{field})?{fact}"
+        fact_first = rf"{fact}[\"']?[:=,] ?[\"']?(?:\w+\.|LW_)?{name}"
+        if match := re.search(f"{name_first}|{fact_first}", text, re.IGNORECASE):
+            found[each.name] = match[0]
+    return found
+
+
+def test_facts_yaml_alone_lists_dtypes_with_their_size_or_format() -> None:
+    """Others read its facts, so that a dtype can be added in one place. C names the types of vectors (vi32), which are
+    of a size, not a dtype."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    if not tracked:
+        pytest.skip("git does not list the files here")
+    paths = [ROOT / name for name in tracked.splitlines() if name.endswith(SOURCES)]
+    found = {path: pairs(path.read_text(encoding="utf-8")) for path in paths if path.exists()}
+    listing = {str(path.relative_to(ROOT)): hits for path, hits in found.items() if len(hits) > FEW}
+    assert listing.pop("contracts/facts.yaml").keys() == FACTS.dtypes.keys()
+    assert not listing
+
+
+@pytest.mark.parametrize("text", [
+    '{"int16": 2, "float64": 8}',
+    "[(lw.int16, 2), (lw.float64, 8)]",
+    """{'h': "int16", 'd': "float64"}""",
+    '{"<i2": lw.int16, "f8": lw.float64}',
+    "[LW_INT16] = 2, [LW_FLOAT64] = 8",
+    "int16: {class: signed, bits: 16}, float64: 64",
+])  # fmt: skip
+def test_a_list_of_dtypes_is_noticed(text: str) -> None:
+    assert pairs(text).keys() == {"int16", "float64"}
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=[each.operation for each in CONTRACTS])
