@@ -123,6 +123,8 @@ __all__ = [
     "ReadOnlyError", "ShapeError", "__array_namespace_info__", "__version__",
 ]  # fmt: skip
 __all__ += _ext.__all__
+__all__ += [name for name in _dtypes.BY_NAME if name not in __all__]  # dtypes that only contracts/facts.yaml lists
+globals().update(_dtypes.BY_NAME)
 
 pi = _math.pi
 e = _math.e

@@ -16,8 +16,8 @@ from lanewise._facts import DTYPES
 from lanewise.errors import ArgumentTypeError, DTypeError, describe, named
 
 __all__ = [
-    "ALL", "CODES", "PYTHON_TYPES", "DType", "as_dtype", "bfloat16", "bool", "code_of", "float16", "float32", "float64",
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "ALL", "BY_NAME", "CODES", "PYTHON_TYPES", "DType", "as_dtype", "bfloat16", "bool", "code_of", "float16", "float32",
+    "float64", "int8", "int16", "int32", "int64", "is_half", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 
@@ -88,9 +88,14 @@ class DType:
 
 # In the order of `code`
 ALL: Final = tuple(DType(code, name, size, kind, format) for code, (name, size, kind, format, _) in enumerate(DTYPES))
-bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64 = ALL
+BY_NAME: Final = {dtype.name: dtype for dtype in ALL}
+bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64 = map(
+    BY_NAME.__getitem__,
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+     "float16", "bfloat16", "float32", "float64"),
+)  # fmt: skip
 
-_NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
+_NAMES: Final[dict[str, DType]] = BY_NAME | {
     "bool_": bool,  # the name of NumPy 1's scalar type
     "byte": int8,
     "ubyte": uint8,
@@ -106,8 +111,13 @@ _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
 }
 # The dtypes of tensors made from lists of these Python types; ints that exceed int32 make int64.
 PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
-_CODE: Final = re.compile("[<>=|]?([biuf][1248])")  # NumPy's short names, such as "<f4"
 CODES: Final = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in ALL if dtype.format}
+_CODE: Final = re.compile(f"[<>=|]?({'|'.join(CODES)})")  # NumPy's short names, such as "<f4"
+
+
+def is_half(dtype: DType) -> builtins.bool:
+    """Whether a dtype is a float of 2 bytes, which is computed as float32."""
+    return dtype.kind == "f" and dtype.itemsize == 2
 
 
 def as_dtype(value: Any) -> DType:
@@ -123,7 +133,7 @@ def as_dtype(value: Any) -> DType:
     dtype: DType | None = None
     if isinstance(value, str):
         code = None if value in _NAMES else _CODE.fullmatch(value)
-        dtype = CODES.get(code[1]) if code else _NAMES.get(value)
+        dtype = CODES[code[1]] if code else _NAMES.get(value)
     elif isinstance(value, type) and value in PYTHON_TYPES:
         dtype = PYTHON_TYPES[value]
     elif _is_numpy_dtype(value):

@@ -42,7 +42,7 @@ class NamespaceInfo:
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Returns the standard's dtypes that a device computes, by name; with `kind`, only those of that kind."""
         self._check(device)
-        standard = [each for each in dtypes.ALL if each not in (dtypes.float16, dtypes.bfloat16)]
+        standard = [each for each in dtypes.ALL if not dtypes.is_half(each)]
         computed = [each for each in standard if device in (None, "cpu") or each.name in GPU_COMPUTED]
         return {dtype.name: dtype for dtype in computed if kind is None or isdtype(dtype, kind)}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .facts import FACTS
+from .facts import FACTS, DType
 from .schema import BITS, Contract, Kernel, Parameter
 
 LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
@@ -24,31 +24,39 @@ class Vector:
     size: int
     dtype: str = ""  # empty for bits
     storage: str = ""  # suffix of the load and store functions, if they convert between memory and lanes
+    fraction: str = ""  # of floats that are converted: the functions' last argument
 
     def load(self, pointer: str) -> str:
-        return f"{self.type}_load{self.storage}({pointer})"
+        return f"{self.type}_load{self.storage}({pointer}{self.fraction})"
 
     def load_partial(self, pointer: str, count: str) -> str:
-        return f"{self.type}_load_partial{self.storage}({pointer}, {count}, {self.set('0')})"
+        return f"{self.type}_load_partial{self.storage}({pointer}, {count}, {self.set('0')}{self.fraction})"
 
     def store(self, pointer: str, value: str) -> str:
-        return f"{self.type}_store{self.storage}({pointer}, {value})"
+        return f"{self.type}_store{self.storage}({pointer}, {value}{self.fraction})"
 
     def store_partial(self, pointer: str, value: str, count: str) -> str:
-        return f"{self.type}_store_partial{self.storage}({pointer}, {value}, {count})"
+        return f"{self.type}_store_partial{self.storage}({pointer}, {value}, {count}{self.fraction})"
 
     def set(self, value: str) -> str:
         return f"{self.type}_set({value})"
 
 
 def _vectors(**types: str) -> dict[str, Vector]:
-    """Returns the vectors of dtypes, from their types; those that convert between memory and lanes have a suffix."""
-    made = {}
-    for dtype, text in types.items():
-        type_, _, storage = text.partition(" ")
-        facts = FACTS.dtypes[dtype]
-        made[dtype] = Vector(type_, facts.element, facts.bits // 8, dtype, storage)
-    return made
+    """Returns the vectors of dtypes, from their types."""
+    return {
+        dtype: Vector(type_, FACTS.dtypes[dtype].element, FACTS.dtypes[dtype].bits // 8, dtype)
+        for dtype, type_ in types.items()
+    }
+
+
+def _converted(dtype: DType) -> Vector:
+    """Returns the vector of a dtype that is only stored: loads and stores convert between memory and its lanes."""
+    if dtype.fraction:
+        storage, fraction = "_half", f", {dtype.fraction}"
+    else:
+        storage, fraction = f"_{dtype.element.removesuffix('_t')}", ""
+    return Vector(NARROW[dtype.computed].type, dtype.element, dtype.bits // 8, dtype.name, storage, fraction)
 
 
 # Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
@@ -68,8 +76,8 @@ BYTES = {
     1: _vectors(bool="vm8", int8="vi8", uint8="vu8"),
     2: _vectors(bool="vm16", int16="vi16", uint16="vu16"),
 }
-STORED = {each.name: f"{NARROW[each.computed].type} _{each.name}" for each in FACTS.dtypes.values() if each.computed}
-WIDE = NARROW | _vectors(int64="wi64", uint64="wu64", float64="wf64", **STORED)
+STORED = {each.name: _converted(each) for each in FACTS.dtypes.values() if each.computed}
+WIDE = NARROW | STORED | _vectors(int64="wi64", uint64="wu64", float64="wf64")
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,7 @@ class Loop:
 
     kernel: Kernel
     expression: str  # name of the C function that computes one vector
+    bounds: tuple[int, ...]  # the last arguments of the function: of a cast to a narrow integer, its range
     inputs: tuple[tuple[str, Vector], ...]
     output: Vector
     parameters: tuple[tuple[str, str], ...]  # C name of the vector that holds a parameter in every lane; the value in C
@@ -90,7 +99,8 @@ class Loop:
     @property
     def call(self) -> str:
         """A C call of the expression; its arguments are the vectors named after the inputs and parameters."""
-        return f"{self.expression}({', '.join(name for name, _ in (*self.inputs, *self.parameters))})"
+        arguments = [name for name, _ in (*self.inputs, *self.parameters)]
+        return f"{self.expression}({', '.join([*arguments, *map(str, self.bounds)])})"
 
 
 @dataclass(frozen=True)
@@ -241,12 +251,15 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
     elif elements in ("int64", "uint64", "float64"):
         vectors, lanes = LONG, "VF64_LANES"
     computed = vectors[kernel.dtype]
-    source = facts.elements if facts and is_cast else ""
+    expression, bounds = f"op_{kernel.stem}", tuple[int, ...]()
+    if facts and is_cast:
+        expression, bounds = _cast(facts, FACTS.dtypes[kernel.result])
     parameters = () if is_cast else contract.expression_parameters
     stored = [each for each in contract.dtypes if FACTS.dtypes[each].computed == kernel.dtype]
     return Loop(
         kernel=kernel,
-        expression=f"op_{kernel.stem}_{source}_{kernel.result}" if is_cast else f"op_{kernel.stem}",
+        expression=expression,
+        bounds=bounds,
         inputs=tuple((each.name, vectors[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
         output=vectors[kernel.result],
         parameters=tuple((f"{each.name}_lanes", _value(computed, i, each)) for i, each in parameters),
@@ -256,6 +269,14 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         own=tuple((each, _own(contract, each)) for each in stored) if contract.narrow else (),
         is_short=contract.is_short,
     )
+
+
+def _cast(source: DType, target: DType) -> tuple[str, tuple[int, ...]]:
+    """Returns the C function that converts between two dtypes, and its last arguments."""
+    if not target.computed:
+        return f"op_astype_{source.elements}_{target.name}", ()
+    kind = "half" if target.fraction else "narrow"
+    return f"op_astype_{source.elements}_{kind}", () if target.fraction else target.bounds
 
 
 def _value(vector: Vector, index: int, parameter: Parameter) -> str:

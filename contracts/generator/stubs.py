@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from . import docs
+from .facts import FACTS
 from .schema import Contract, Parameter
 
 TEMPLATE = Path(__file__).with_name("_ext.pyi.in")
@@ -155,7 +156,10 @@ def _package(contracts: list[Contract], source: Path) -> str:
     ]
     for node in tree.body:
         lines.extend(_declared(node))
-    lines += ["__all__ = [", *(f'    "{name}",' for name in [*_all(tree), *names]), "]"]
+    listed = _all(tree)
+    added = [name for name in FACTS.dtypes if name not in listed]
+    lines += [f"{name}: Final[DType]" for name in added]
+    lines += ["__all__ = [", *(f'    "{name}",' for name in [*listed, *added, *names]), "]"]
     return "\n".join(lines) + "\n"
 
 
@@ -175,7 +179,7 @@ def _declared(node: ast.stmt) -> Iterator[str]:
 
 
 def _all(tree: ast.Module) -> list[str]:
-    """Returns the names that __init__.py lists in __all__, to which it adds the operations' names at run time."""
+    """Returns the names that __init__.py lists in __all__, to which it adds others at run time."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed = ast.literal_eval(node.value)

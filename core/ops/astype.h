@@ -1,7 +1,8 @@
-/* Conversions: op_astype_<from>_<to>, from each dtype that is computed in to every dtype. 64-bit elements are in the
- * wide types wi64, wu64 and wf64, which have as many lanes as vf32. Loads convert elements that are only stored to vi32
- * or vf32, and stores convert them back. Conversions to integers of fewer bits wrap, those from floats truncate and
- * saturate, and each conversion to a float rounds once: to float16 and bfloat16 from float32, after rounding to odd. */
+/* Conversions: op_astype_<from>_<to>, between the dtypes that are computed in. 64-bit elements are in the wide types
+ * wi64, wu64 and wf64, which have as many lanes as vf32. Loads convert elements that are only stored to vi32 or vf32,
+ * and stores convert them back: _narrow and _half are what they store as integers and as floats of 16 bits. Conversions
+ * to integers of fewer bits wrap, those from floats truncate and saturate, and each conversion to a float rounds once:
+ * to one of 16 bits from float32, after rounding to odd. */
 #pragma once
 
 #include "simd/simd.h"
@@ -30,20 +31,16 @@ INLINE vi32 astype_clamp(vi32 x, int32_t low, int32_t high) {
 }
 
 /* For each source: x as a mask, as an integer of 32 and of 64 bits, and as a float; and what a second rounding rounds
- * to float16 or bfloat16. `integer(x, bounds)` is x as an integer of fewer than 32 bits, in a vi32. */
-#define ASTYPE(source, type, mask, int32, uint32, int64, uint64, single, twice, odd, integer)       \
-    INLINE vm32 op_astype_##source##_bool(type x) { return mask; }                                  \
-    INLINE vi32 op_astype_##source##_int8(type x) { return integer(int32, INT8_MIN, INT8_MAX); }    \
-    INLINE vi32 op_astype_##source##_int16(type x) { return integer(int32, INT16_MIN, INT16_MAX); } \
-    INLINE vi32 op_astype_##source##_int32(type x) { return int32; }                                \
-    INLINE wi64 op_astype_##source##_int64(type x) { return int64; }                                \
-    INLINE vi32 op_astype_##source##_uint8(type x) { return integer(int32, 0, UINT8_MAX); }         \
-    INLINE vi32 op_astype_##source##_uint16(type x) { return integer(int32, 0, UINT16_MAX); }       \
-    INLINE vu32 op_astype_##source##_uint32(type x) { return uint32; }                              \
-    INLINE wu64 op_astype_##source##_uint64(type x) { return uint64; }                              \
-    INLINE vf32 op_astype_##source##_float16(type x) { return odd; }                                \
-    INLINE vf32 op_astype_##source##_bfloat16(type x) { return odd; }                               \
-    INLINE vf32 op_astype_##source##_float32(type x) { return single; }                             \
+ * to a float of 16 bits. `integer(x, low, high)` is x as an integer of fewer than 32 bits, in a vi32. */
+#define ASTYPE(source, type, mask, int32, uint32, int64, uint64, single, twice, odd, integer)                        \
+    INLINE vm32 op_astype_##source##_bool(type x) { return mask; }                                                   \
+    INLINE vi32 op_astype_##source##_narrow(type x, int32_t low, int32_t high) { return integer(int32, low, high); } \
+    INLINE vi32 op_astype_##source##_int32(type x) { return int32; }                                                 \
+    INLINE wi64 op_astype_##source##_int64(type x) { return int64; }                                                 \
+    INLINE vu32 op_astype_##source##_uint32(type x) { return uint32; }                                               \
+    INLINE wu64 op_astype_##source##_uint64(type x) { return uint64; }                                               \
+    INLINE vf32 op_astype_##source##_half(type x) { return odd; }                                                    \
+    INLINE vf32 op_astype_##source##_float32(type x) { return single; }                                              \
     INLINE wf64 op_astype_##source##_float64(type x) { return twice; }
 
 #define ASTYPE_WRAPPED(x, low, high) (x)

@@ -38,9 +38,6 @@ FULL(int32, int32_t, (int32_t)parameters[0].i)
 #elif defined LW_ELEMENT_INT64
 FULL(int64, int64_t, parameters[0].i)
 #elif defined LW_ELEMENT_FLOAT32
-INLINE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }
-
-FULL(float16, uint16_t, full_float16(parameters[0].f))
 FULL(float32, float, (float)parameters[0].f)
 #elif defined LW_ELEMENT_FLOAT64
 FULL(float64, double, parameters[0].f)

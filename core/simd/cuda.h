@@ -214,18 +214,29 @@ INLINE float wf64_to_vf32_odd(double x) {
 }
 
 INLINE int32_t vi32_gather(const char *p, int64_t step, int32_t index) { return *(const int32_t *)(p + index * step); }
-INLINE float vf32_load_float16(const uint16_t *p) { return __half2float(__ushort_as_half(*p)); }
-INLINE void vf32_store_float16(uint16_t *p, float x) { *p = __half_as_ushort(__float2half_rn(x)); }
 INLINE bool vm32_load(const uint8_t *p) { return *p != 0; }
 INLINE void vm32_store(uint8_t *p, bool m) { *p = m; }
 INLINE bool vm64_load(const uint8_t *p) { return *p != 0; }
 INLINE void vm64_store(uint8_t *p, bool m) { *p = m; }
 
+#include "simd/half.h"
+
 /* Rounds to nearest even, by bits as in memory.h; NaN becomes a quiet one. */
-INLINE float vf32_load_bfloat16(const uint16_t *p) { return __uint_as_float((uint32_t)*p << 16); }
-INLINE void vf32_store_bfloat16(uint16_t *p, float x) {
+INLINE uint16_t vf32_to_bfloat16(float x) {
     uint32_t bits = __float_as_uint(x);
-    *p = (uint16_t)((x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    return (uint16_t)((x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Floats of 16 bits, as in memory.h. */
+INLINE float vf32_load_half(const uint16_t *p, int fraction) {
+    return fraction == 10  ? __half2float(__ushort_as_half(*p))
+           : fraction == 7 ? __uint_as_float((uint32_t)*p << 16)
+                           : portable_from_half(*p, fraction);
+}
+INLINE void vf32_store_half(uint16_t *p, float x, int fraction) {
+    *p = fraction == 10  ? __half_as_ushort(__float2half_rn(x))
+         : fraction == 7 ? vf32_to_bfloat16(x)
+                         : (uint16_t)portable_to_half(x, fraction);
 }
 
 #define DEFINE_NARROW(name, element)                                 \

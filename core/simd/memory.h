@@ -61,28 +61,34 @@ DEFINE_PARTIAL_MEMORY(nu16, uint16_t)
 DEFINE_PARTIAL_MEMORY(du8, uint8_t)
 DEFINE_PARTIAL_MEMORY(hu8, uint8_t)
 
-/* float16 in memory, float32 in lanes. */
-INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(nu16_load(p)); }
-INLINE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
-    return vf32_from_float16(nu16_load_partial(p, n, vf32_to_float16(pad)));
-}
-INLINE void vf32_store_float16(uint16_t *p, vf32 x) { nu16_store(p, vf32_to_float16(x)); }
-INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { nu16_store_partial(p, vf32_to_float16(x), n); }
-
-/* bfloat16, the upper half of a float, in memory, and float32 in lanes. Adding 0x7fff, and 1 more if the last bit that
- * stays is set, rounds to nearest even; NaN becomes a quiet one. */
+/* bfloat16, the upper half of a float. Adding 0x7fff, and 1 more if the last bit that stays is set, rounds to nearest
+ * even; NaN becomes a quiet one. */
 INLINE vf32 vf32_from_bfloat16(nu16 x) { return vf32_from_bits(__builtin_convertvector(x, vi32) << 16); }
 INLINE nu16 vf32_to_bfloat16(vf32 x) {
     vi32 bits = vf32_bits(x);
     vu32 rounded = (vu32)(bits + 0x7fff + (bits >> 16 & 1)), quiet = (vu32)(bits | 0x400000);
     return __builtin_convertvector(vu32_select(vf32_isnan(x), quiet, rounded) >> 16, nu16);
 }
-INLINE vf32 vf32_load_bfloat16(const uint16_t *p) { return vf32_from_bfloat16(nu16_load(p)); }
-INLINE vf32 vf32_load_partial_bfloat16(const uint16_t *p, int n, vf32 pad) {
-    return vf32_from_bfloat16(nu16_load_partial(p, n, vf32_to_bfloat16(pad)));
+
+/* Floats of 16 bits in memory, float32 in lanes. `fraction` is a constant: 10 for float16, 7 for bfloat16. */
+INLINE vf32 vf32_from_half(nu16 x, int fraction) {
+    return fraction == 10  ? vf32_from_float16(x)
+           : fraction == 7 ? vf32_from_bfloat16(x)
+                           : portable_from_half(__builtin_convertvector(x, vi32), fraction);
 }
-INLINE void vf32_store_bfloat16(uint16_t *p, vf32 x) { nu16_store(p, vf32_to_bfloat16(x)); }
-INLINE void vf32_store_partial_bfloat16(uint16_t *p, vf32 x, int n) { nu16_store_partial(p, vf32_to_bfloat16(x), n); }
+INLINE nu16 vf32_to_half(vf32 x, int fraction) {
+    return fraction == 10  ? vf32_to_float16(x)
+           : fraction == 7 ? vf32_to_bfloat16(x)
+                           : __builtin_convertvector(portable_to_half(x, fraction), nu16);
+}
+INLINE vf32 vf32_load_half(const uint16_t *p, int fraction) { return vf32_from_half(nu16_load(p), fraction); }
+INLINE vf32 vf32_load_partial_half(const uint16_t *p, int n, vf32 pad, int fraction) {
+    return vf32_from_half(nu16_load_partial(p, n, vf32_to_half(pad, fraction)), fraction);
+}
+INLINE void vf32_store_half(uint16_t *p, vf32 x, int fraction) { nu16_store(p, vf32_to_half(x, fraction)); }
+INLINE void vf32_store_partial_half(uint16_t *p, vf32 x, int n, int fraction) {
+    nu16_store_partial(p, vf32_to_half(x, fraction), n);
+}
 
 /* bool: bytes of 0 or 1 in memory, masks in lanes. Every nonzero byte is true. */
 #define DEFINE_BOOL_MEMORY(type, integers, bytes)                                                       \

@@ -140,38 +140,11 @@ INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
 }
 #endif
 
-/* float32 from the bits of a float16 in the low half of each lane. A denormal float16 is computed from its mantissa:
- * give that the exponent of 2^-14, then subtract 2^-14. No denormal float32 occurs, so the result is right even if the
- * processor flushes denormals to zero. */
-INLINE vf32 portable_from_float16(vi32 half) {
-    vi32 magnitude = (half & 0x7fff) << 13;
-    vi32 normal = magnitude + ((127 - 15) << 23);
-    vf32 tiny = vf32_from_bits(magnitude + (113 << 23)) - vf32_set(0x1p-14f);
-    vi32 special = magnitude | (0xff << 23);
-    vi32 result = vi32_select((half & 0x7c00) == 0, vf32_bits(tiny), normal);
-    result = vi32_select((half & 0x7c00) == 0x7c00, special, result);
-    return vf32_from_bits(result | (half & 0x8000) << 16);
-}
+#include "simd/half.h"
 
-/* Bits of the nearest float16, ties to even.
- * 1. Below 2^-14: adding 0.5 aligns the last bit of the float32 with that of a denormal float16, so the addition
- *    rounds.
- * 2. Above: add 0xfff plus the last bit that is kept, then shift; a carry may overflow to infinity.
- * 3. NaN becomes quiet and keeps the top of its payload, as in hardware.
- * Source: Giesen, "float->half variants", 2012. */
-INLINE vi32 portable_to_float16(vf32 x) {
-    vi32 size = vf32_bits(x) & 0x7fffffff;
-    vi32 normal = (size - ((127 - 15) << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
-    vi32 tiny = vf32_bits(vf32_from_bits(size) + vf32_set(0.5f)) - vf32_bits(vf32_set(0.5f));
-    vi32 nan = 0x7e00 | ((size >> 13) & 0x3ff);
-    vi32 result = vi32_select(size < (113 << 23), tiny, normal);
-    result = vi32_select(size >= (143 << 23), vi32_set(0x7c00), result);
-    result = vi32_select(size > (255 << 23), nan, result);
-    return result | ((vf32_bits(x) >> 16) & 0x8000);
-}
 #ifndef SIMD_OWN_FLOAT16
-INLINE vf32 vf32_from_float16(nu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
-INLINE nu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), nu16); }
+INLINE vf32 vf32_from_float16(nu16 x) { return portable_from_half(__builtin_convertvector(x, vi32), 10); }
+INLINE nu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_half(x, 10), nu16); }
 #endif
 
 /* Partial loads and stores (memory.h). They copy through char pointers, because a float pointer promises the compiler

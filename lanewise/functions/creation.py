@@ -188,7 +188,7 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns uniform random numbers in [0, 1), from the stream of `seed`, or of this process if `seed` is None."""
     chosen = as_dtype(float if dtype is None else dtype)
-    if chosen not in (dtypes.float16, dtypes.bfloat16):
+    if not dtypes.is_half(chosen):
         return _random("rand", shape, seed, offset, chosen, device)
     numbers = _random("rand", shape, seed, offset, dtypes.float32, device)
     steps = 2 / finfo(chosen).eps  # multiples of 1 / steps are exact; rounding to nearest could give 1

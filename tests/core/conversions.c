@@ -83,38 +83,56 @@ static int64_t saturated(double x, int64_t low, int64_t high) {
     return x <= (double)low ? low : (int64_t)x;
 }
 
-/* Returns the float16 nearest to x, in plain arithmetic. With e the exponent of x, neighboring float16 values differ by
- * 2^(e - 10), or by 2^-24 if they are denormal. */
-static float nearest_float16(double x) {
-    if (x != x || x == 0 || fabs(x) >= 65520) {
-        return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
+/* Returns the float of 16 bits nearest to x, in plain arithmetic. With e the exponent of x, neighboring ones differ by
+ * 2^(e - fraction), or by as much as the smallest normal ones if they are denormal. */
+static float nearest_half(double x, int fraction) {
+    int bias = (1 << (14 - fraction)) - 1;
+    double overflow = ldexp(2 - ldexp(1, -fraction - 1), bias);
+    if (x != x || x == 0 || fabs(x) >= overflow) {
+        return (float)(fabs(x) >= overflow ? copysign(INFINITY, x) : x);
     }
     int exponent = ilogb(x);
-    double spacing = ldexp(1, (exponent < -14 ? -14 : exponent) - 10);
+    double spacing = ldexp(1, (exponent < 1 - bias ? 1 - bias : exponent) - fraction);
     return (float)copysign(rint(x / spacing) * spacing, x);
 }
 
-static float decoded_float16(uint16_t bits) {
-    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-    float size = exponent == 31 ? (mantissa ? NAN : INFINITY)
-                                : ldexpf((float)(mantissa + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+static float decoded_half(uint16_t bits, int fraction) {
+    int bias = (1 << (14 - fraction)) - 1, leading = 1 << fraction;
+    int exponent = (bits & 0x7fff) >> fraction, mantissa = bits & (leading - 1);
+    float size = exponent > 2 * bias ? (mantissa ? NAN : INFINITY)
+                                     : ldexpf((float)(mantissa + (exponent ? leading : 0)),
+                                              (exponent ? exponent : 1) - bias - fraction);
     return bits & 0x8000 ? -size : size;
 }
 
-static void test_conversions(void) {
+/* Every float of 16 bits in both directions, and numbers at and beside the middle of two neighbors, but not of all. */
+static void test_halves(int fraction) {
     for (uint32_t first = 0; first < 65536; first += VF32_LANES) {
         uint16_t halves[VF32_LANES], again[VF32_LANES];
         EACH(i) halves[i] = (uint16_t)(first + (uint32_t)i);
-        vf32 x = vf32_load_float16(halves);
-        vf32_store_float16(again, x);
+        vf32 x = vf32_load_half(halves, fraction);
+        vf32_store_half(again, x, fraction);
         EACH(i) {
-            float expected = decoded_float16(halves[i]);
-            expect(same(x[i], expected), "vf32_from_float16", halves[i], 0, 0, x[i], expected);
-            int kept =
-                expected != expected ? decoded_float16(again[i]) != decoded_float16(again[i]) : again[i] == halves[i];
-            expect(kept, "vf32_to_float16", halves[i], 0, 0, again[i], halves[i]);
+            float expected = decoded_half(halves[i], fraction), kept = decoded_half(again[i], fraction);
+            expect(same(x[i], expected), "vf32_from_half", halves[i], fraction, 0, x[i], expected);
+            int is_kept = expected != expected ? kept != kept : again[i] == halves[i];
+            expect(is_kept, "vf32_to_half", halves[i], fraction, 0, again[i], halves[i]);
+        }
+        for (int side = -1; side <= 1 && first / VF32_LANES % 5 == 0; side++) {
+            EACH(i) {
+                float middle = (decoded_half(halves[i], fraction) + decoded_half(halves[i] + 1, fraction)) / 2;
+                x[i] = side ? nextafterf(middle, side * INFINITY) : middle;
+            }
+            vf32_store_half(again, x, fraction);
+            EACH(i) {
+                float got = decoded_half(again[i], fraction), expected = nearest_half(x[i], fraction);
+                expect(same(got, expected), "vf32_to_half", x[i], fraction, 0, got, expected);
+            }
         }
     }
+}
+
+static void test_conversions(void) {
     for (int round = 0; round < 200000 / VF32_LANES; round++) {
         numbers n = random_numbers();
         vi32 whole = vf32_to_vi32(n.a);
@@ -122,15 +140,15 @@ static void test_conversions(void) {
         EACH(i) wide[i] = (double)n.x[i] * (1 + (double)(int32_t)random_bits() * 0x1p-52);
         EACH(i)
         if (round % 2 && fabs(wide[i]) < 1e30) {
-            wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
+            wide[i] = nearest_half(wide[i], 10) * (1 + 0x1p-11) * (1 + 0x1p-40);
         }
         wi64 longs = wf64_to_wi64(exact), wide_longs = wf64_to_wi64(wide);
         wu64 unsigned_longs = wf64_to_wu64(wide);
         vi32 wide_whole = wf64_to_vi32(wide);
         vf32 narrow = wf64_to_vf32(wide);
         uint16_t halves[VF32_LANES], odd_halves[VF32_LANES];
-        vf32_store_float16(halves, n.a);
-        vf32_store_float16(odd_halves, wf64_to_vf32_odd(wide));
+        vf32_store_half(halves, n.a, 10);
+        vf32_store_half(odd_halves, wf64_to_vf32_odd(wide), 10);
         wf64 below = wf64_floor(wide), half = wf64_floor(exact * wf64_set(0.5));
         EACH(i) {
             double x = n.x[i], w = wide[i];
@@ -148,19 +166,24 @@ static void test_conversions(void) {
             expect(unsigned_longs[i] == positive, "wf64_to_wu64", w, 0, 0, (double)unsigned_longs[i], (double)positive);
             expect(x != x || exact[i] == x, "vf32_to_wf64", x, 0, 0, exact[i], x);
             expect(same(narrow[i], (float)w), "wf64_to_vf32", w, 0, 0, narrow[i], (float)w);
-            float half = decoded_float16(halves[i]), odd_half = decoded_float16(odd_halves[i]);
-            expect(same(half, nearest_float16(x)), "vf32_to_float16", x, 0, 0, half, nearest_float16(x));
-            expect(same(odd_half, nearest_float16(w)), "wf64_to_vf32_odd", w, 0, 0, odd_half, nearest_float16(w));
+            float half = decoded_half(halves[i], 10), odd_half = decoded_half(odd_halves[i], 10);
+            expect(same(half, nearest_half(x, 10)), "vf32_to_half", x, 10, 0, half, nearest_half(x, 10));
+            expect(same(odd_half, nearest_half(w, 10)), "wf64_to_vf32_odd", w, 0, 0, odd_half, nearest_half(w, 10));
         }
     }
 }
+
+#define float16_load(p) vf32_load_half(p, 10)
+#define float16_store(p, x) vf32_store_half(p, x, 10)
+#define float16_load_partial(p, n, pad) vf32_load_partial_half(p, n, pad, 10)
+#define float16_store_partial(p, x, n) vf32_store_partial_half(p, x, n, 10)
 
 static void test_memory(void) {
     TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
     TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
     TEST_STORAGE(wu64, uint64_t, , wu64_set(3), VF32_LANES)
-    TEST_STORAGE(vf32, uint16_t, _float16, vf32_set(-3.5f), VF32_LANES)
-    TEST_STORAGE(vf32, uint16_t, _bfloat16, vf32_set(-3.5f), VF32_LANES)
+    TEST_MEMORY(vf32, uint16_t, float16_load, float16_store, float16_load_partial, float16_store_partial,
+                vf32_set(-3.5f), VF32_LANES)
     TEST_STORAGE(vi32, int8_t, _int8, vi32_set(-0x25), VF32_LANES)
     TEST_STORAGE(vi32, uint8_t, _uint8, vi32_set(0xa5), VF32_LANES)
     TEST_STORAGE(vi32, int16_t, _int16, vi32_set(-0x25a5), VF32_LANES)
@@ -176,6 +199,9 @@ int main(int count, char **arguments) {
     test_scale_floor();
     test_integers();
     test_conversions();
+    for (int fraction = 7; fraction <= 13; fraction++) {
+        test_halves(fraction);
+    }
     test_memory();
     printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);
     return failures != 0;

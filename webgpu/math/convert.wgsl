@@ -19,12 +19,9 @@ struct LwFormat {
     top: i32,
 }
 
-fn lw_format_float16() -> LwFormat {
-    return LwFormat(10u, 15, 31);
-}
-
-fn lw_format_bfloat16() -> LwFormat {
-    return LwFormat(7u, 127, 255);
+// That of a float of 16 bits: 10 for float16, 7 for bfloat16.
+fn lw_format_half(width: u32) -> LwFormat {
+    return LwFormat(width, (1 << (14u - width)) - 1, (1 << (15u - width)) - 1);
 }
 
 fn lw_format_float32() -> LwFormat {
@@ -52,12 +49,9 @@ fn lw_number_of_float(format: LwFormat, sign: u32, exponent: i32, fraction: vec2
     return LwNumber(sign, lw_finite, lw_shift_left_wide(fraction, shift), lowest + 63 - i32(shift));
 }
 
-fn lw_number_of_float16(x: u32) -> LwNumber {
-    return lw_number_of_float(lw_format_float16(), x >> 15u, i32((x >> 10u) & 0x1fu), vec2<u32>(x & 0x3ffu, 0u));
-}
-
-fn lw_number_of_bfloat16(x: u32) -> LwNumber {
-    return lw_number_of_float32(bitcast<f32>(x << 16u));
+fn lw_number_of_half(x: u32, width: u32) -> LwNumber {
+    let fraction = vec2<u32>(x & ((1u << width) - 1u), 0u);
+    return lw_number_of_float(lw_format_half(width), x >> 15u, i32((x & 0x7fffu) >> width), fraction);
 }
 
 fn lw_number_of_float32(x: f32) -> LwNumber {
@@ -126,12 +120,8 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
     return lw_add_wide(rounded, lw_shift_left_wide(vec2<u32>(u32(normal - 1), 0u), format.width));
 }
 
-fn lw_float16_of(number: LwNumber) -> u32 {
-    return lw_float_of(lw_format_float16(), number).x | (number.sign << 15u);
-}
-
-fn lw_bfloat16_of(number: LwNumber) -> u32 {
-    return lw_float_of(lw_format_bfloat16(), number).x | (number.sign << 15u);
+fn lw_half_of(number: LwNumber, width: u32) -> u32 {
+    return lw_float_of(lw_format_half(width), number).x | (number.sign << 15u);
 }
 
 fn lw_float32_of(number: LwNumber) -> f32 {
@@ -170,28 +160,12 @@ fn lw_unsigned_of(number: LwNumber, bits: i32) -> vec2<u32> {
     return lw_shift_right_wide(number.mantissa, u32(63 - number.exponent));
 }
 
-fn lw_int8_of(number: LwNumber) -> i32 {
-    return bitcast<i32>(lw_integer_of(number, 8).x);
-}
-
-fn lw_int16_of(number: LwNumber) -> i32 {
-    return bitcast<i32>(lw_integer_of(number, 16).x);
-}
-
 fn lw_int32_of(number: LwNumber) -> i32 {
     return bitcast<i32>(lw_integer_of(number, 32).x);
 }
 
 fn lw_int64_of(number: LwNumber) -> vec2<u32> {
     return lw_integer_of(number, 64);
-}
-
-fn lw_uint8_of(number: LwNumber) -> i32 {
-    return bitcast<i32>(lw_unsigned_of(number, 8).x);
-}
-
-fn lw_uint16_of(number: LwNumber) -> i32 {
-    return bitcast<i32>(lw_unsigned_of(number, 16).x);
 }
 
 fn lw_uint32_of(number: LwNumber) -> u32 {

@@ -70,6 +70,11 @@ ITEMS = {name: _item(each.bits, each.group.name) for name, each in FACTS.dtypes.
 }
 
 
+# What templates may name in place of dtypes: stored_signed for the signed ones that are only stored, and so on
+STORED = {f"stored_{group}": [each.name for each in FACTS.dtypes.values() if each.computed and each.group.name == group]
+          for group in FACTS.classes}  # fmt: skip
+
+
 # The struct of a kind's parameters, if it is not LwLayout
 LAYOUTS = {"matrix": "LwMatrixLayout", "window": "LwWindowLayout", "attention": "LwAttentionLayout"}
 
@@ -80,7 +85,7 @@ class Library:
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
     a closing brace. `template NAME(DTYPES) -> RESULTS: key = expression; ...` stands for the declarations of
     webgpu/functions/NAME.wgsl, once for each dtype and each result, in which each $key is replaced. `-> RESULTS` is
-    there if the result has another dtype.
+    there if the result has another dtype. Names of STORED stand for dtypes.
     """
 
     declaration = re.compile(
@@ -98,7 +103,7 @@ class Library:
             text = path.read_text()
             self.add(text, path)
             for name, dtypes, results, keys in self.template.findall(text):
-                for dtype, result in product(dtypes.split(), results.split() or [""]):
+                for dtype, result in product(_expanded(dtypes), _expanded(results) or [""]):
                     try:
                         filled = self._filled(path, name, dtype, result or dtype, keys)
                     except (FileNotFoundError, KeyError) as error:
@@ -125,6 +130,9 @@ class Library:
         value = ITEMS[dtype].value
         names = {"operation": path.stem, "dtype": dtype, "value": value, "to": result, "out": ITEMS[result].value}
         names |= {"arguments": f"x: {value}", "accumulator": value}
+        for prefix, name_of_facts in (("", dtype), ("to_", result)):
+            if facts := FACTS.dtypes.get(name_of_facts):
+                names |= {f"{prefix}bits": str(facts.bits), f"{prefix}fraction": str(facts.fraction)}
         own = {key: Template(value).substitute(names) for key, value in re.findall(r"(\w+) = ([^;]+);", keys)}
         filled = Template(text).substitute(names | own)
         if unknown := sorted(own.keys() - {*Template(text).get_identifiers()}):
@@ -158,6 +166,11 @@ class Library:
         if not match:
             raise ContractError(f"{self.paths[name]}: expected {name} to return a value, got no result type; add one")
         return match[1]
+
+
+def _expanded(names: str) -> list[str]:
+    """Returns the dtypes in a list, with those of STORED in place of its names."""
+    return [dtype for name in names.split() for dtype in STORED.get(name, [name])]
 
 
 @dataclass(frozen=True)
