@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from .draw import Array, draw, everywhere, indices
-from .schema import DTYPES, FLOATS, Contract, Input, Special
+from .schema import DTYPES, FLOATS, Contract, Input, Shapes, Special
 
 SIZES = (*range(34), 1000, 4097)  # 33: two vectors of 16 lanes, plus 1; 4097: one block of a reduction, plus 1
 CAST_SIZES = (0, 1, 7, 33, 1000)
@@ -64,6 +64,7 @@ class Case:
     inputs: Mapping[str, Any]  # name -> array, list of arrays for a sequence, or None if absent
     parameters: Mapping[str, Any]  # every parameter, with its value
     special: Special | None = None
+    is_converted: bool = False  # the inputs are of another dtype, and converted to `dtype` first
 
 
 def cases(contract: Contract) -> Iterator[Case]:
@@ -71,6 +72,9 @@ def cases(contract: Contract) -> Iterator[Case]:
     for dtype in contract.computed:
         every = _drawn(contract, dtype)
         yield from list(islice(every, ALONE + 1))[-1:] if contract.is_served(dtype) else every
+    for row in contract.cases:
+        for source in row.dtypes:
+            yield _converted(contract, source, row)
     for number, special in enumerate(contract.special, 1):
         if not special.raises:
             for dtype in special.dtypes:
@@ -81,7 +85,16 @@ def _drawn(contract: Contract, dtype: str) -> Iterator[Case]:
     for settings in settings_of(contract, dtype):
         yield from _of_kind(contract, dtype, settings)
         for row in contract.cases:
-            yield drawn(contract, dtype, row.inputs, {**settings, **row.parameters})
+            if not row.dtypes:
+                yield drawn(contract, dtype, row.inputs, {**settings, **row.parameters})
+
+
+def _converted(contract: Contract, source: str, row: Shapes) -> Case:
+    """Returns a case whose inputs, of dtype `source`, are converted to what the parameter `dtype` names."""
+    parameters = {each.name: each.default for each in contract.parameters} | dict(row.parameters)
+    case = drawn(contract, source, row.inputs, parameters)
+    computed = parameters["dtype"]
+    return replace(case, name=f"{computed} of {case.name}", dtype=computed, is_converted=True)
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
@@ -192,11 +205,14 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
     if contract.kind.name in ("elementwise", "cast"):
         yield Case(name, dtype, {key: _copies(value, ()) for key, value in inputs.items()}, parameters, special)
         return
-    yield Case(name, dtype, inputs, parameters, special)
+    case = Case(name, dtype, inputs, parameters, special)
+    if contract.converts and (computed := parameters["dtype"]):
+        case = replace(case, name=f"{computed} of {name}", dtype=computed, is_converted=True)
+    yield case
     if contract.kind.name in ("reduction", "index_reduction") and "axis" in parameters:
         for side, axis in (("rows", 1), ("columns", 0)):
             tiled = {key: _copies(value, axis) for key, value in inputs.items()}
-            yield Case(f"{name}, {side}", dtype, tiled, {**parameters, "axis": axis}, special)
+            yield replace(case, name=f"{case.name}, {side}", inputs=tiled, parameters={**parameters, "axis": axis})
 
 
 def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:

@@ -119,8 +119,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         reproducible=fields.flag("reproducible", **({} if "tolerance" in fields else {"default": True})),
         reference=_by_dtype(fields, "reference", computed),
         domain=_domain(fields, inputs, computed),
-        cases=tuple(_case(each, inputs, parameters) for each in fields.rows("cases")),
-        special=tuple(_special(each, inputs, parameters, computed) for each in fields.rows("special")),
+        cases=tuple(_case(each, inputs, parameters, dtypes) for each in fields.rows("cases")),
+        special=tuple(_special(each, inputs, parameters, computed, dtypes) for each in fields.rows("special")),
         accuracies=accuracy.accuracies(fields, computed),
         laws=tuple(_law(name, each, computed) for name, each in fields.sections("laws")),
         fallback=_fallback(webgpu) if webgpu else None,
@@ -247,12 +247,20 @@ def _range(fields: Fields, name: str, raw: Any) -> Range:
     return result
 
 
-def _case(fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter, ...]) -> Shapes:
+def _case(
+    fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter, ...], accepted: Collection[str]
+) -> Shapes:
     shapes = {each.name: _shape(fields, each) for each in inputs if each.name in fields or not each.optional}
     settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
+    dtypes = _named(fields)
     fields.finish()
     _require(fields, (each.name for each in parameters if each.required and each.name not in settings))
-    return Shapes(shapes, settings)
+    if bool(dtypes) != bool(inputs and settings.get("dtype")) or not set(dtypes) <= set(accepted):
+        raise fields.error(
+            f"expected dtypes of {', '.join(accepted)} beside the parameter dtype, and only there, got "
+            f"{', '.join(dtypes) or 'none'}"
+        )
+    return Shapes(shapes, settings, dtypes)
 
 
 def _require(fields: Fields, missing: Iterable[str]) -> None:
@@ -271,7 +279,11 @@ def _shape(fields: Fields, each: Input) -> Any:
 
 
 def _special(
-    fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter, ...], computed: tuple[str, ...]
+    fields: Fields,
+    inputs: tuple[Input, ...],
+    parameters: tuple[Parameter, ...],
+    computed: tuple[str, ...],
+    accepted: Collection[str],
 ) -> Special:
     raises = fields.text("raises", default=None)
     out = None if raises else fields.value("out")
@@ -292,7 +304,8 @@ def _special(
     if not listed and not inputs and settings.get("dtype") in computed:
         listed = (settings["dtype"],)
     dtypes = listed or tuple(each for each in _dtypes_of(shared, computed) if _holds(each, whole))
-    if not dtypes or not set(dtypes) <= set(computed):
+    is_converted = inputs and settings.get("dtype")
+    if not dtypes or not set(dtypes) <= {*computed, *(accepted if is_converted else ())}:
         found = ", ".join(dtypes) or "others"
         raise fields.error(
             f"expected values of {', '.join(computed)}, got {found}; write 1.0 for floats, 1 for integers"

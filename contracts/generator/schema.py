@@ -135,6 +135,7 @@ class Shapes:
 
     inputs: Mapping[str, Any]  # a shape, or a list of shapes for a sequence; optional inputs may be missing
     parameters: Mapping[str, Any]
+    dtypes: tuple[str, ...]  # of the inputs, where the parameter dtype names another; empty: every computed dtype
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Special:
     parameters: Mapping[str, Any]
     out: Any  # None if the row raises
     raises: str | None  # the expected error class
-    dtypes: tuple[str, ...]  # dtypes in which the row is computed
+    dtypes: tuple[str, ...]  # of the inputs, and in which the row is computed unless the parameter dtype names another
     unless: Mapping[str, str]  # exempt backend -> reason
 
 
@@ -309,6 +310,12 @@ class Contract:
     def result(self, dtype: str) -> str:
         """Returns the result dtype of an accepted dtype; for data movement and casts, returns `dtype` itself."""
         return self.dtypes.get(dtype, dtype)
+
+    @property
+    def converts(self) -> bool:
+        """Whether a parameter `dtype` names the dtype to which the inputs are converted first."""
+        computes = self.inputs and self.dtypes and self.kind.has_kernels
+        return bool(computes) and any(each.type == "dtype" for each in self.parameters)
 
     def is_served(self, dtype: str) -> bool:
         """Whether the kernel for a dtype is that of an earlier one, as it depends on the bits of elements only."""

@@ -16,6 +16,7 @@ NUMBER = "parameters: {slope: {doc: a number, %s}}"
 TWO = "special: [], inputs: {x: {doc: first}, y: {doc: second}}"
 CHOICE = "parameters: {slope: {doc: a choice, type: choice, default: a, choices: [a, b]}}"
 PAIR = "inputs: {x: {doc: first}, y: {doc: second%s}, z: {doc: third%s}}"
+DTYPE = "parameters: {dtype: {type: dtype, default: null, doc: a dtype}}, special: [], cases: [{x: [2]%s}]"
 ROW = "inputs: {x: {doc: tensors, sequence: true}}, special: [], cases: [{x: %s}]"
 MEASURED = "tolerance: {ulp: %s}, measured: {%s}"
 DRAWN = f"kind: reduction, {MEASURED % (2, '%sall: {ulp: 2, at: 2.0}')}"
@@ -132,6 +133,17 @@ ROWS = [
     ("cases: [{x: []}]", "cases: [{x: 3}]", "cases: row 1: expected x to be a shape such as [2, 3], or a list of"),
     (ROW % "[[2, 3], []]", ROW % "[2, 3]", "cases: row 1: expected x to be a shape such as [2, 3], or a list of"),
     (ROW % "[[]]", ROW % "3", "cases: row 1: expected x to be a shape such as [2, 3], or a list of"),
+    (
+        DTYPE % ", dtype: float32, dtypes: [float16]",
+        DTYPE % ", dtype: float32",
+        "cases: row 1: expected dtypes of float16, bfloat16, float32 beside the parameter dtype, and only there, got",
+    ),
+    (DTYPE % "", DTYPE % ", dtypes: [float16]", "beside the parameter dtype, and only there, got float16"),
+    (
+        DTYPE % ", dtype: float32, dtypes: [float16]",
+        DTYPE % ", dtype: float32, dtypes: [int8]",
+        "beside the parameter dtype, and only there, got int8",
+    ),
     (
         f"{NUMBER % 'type: float'}, cases: [{{x: [2], slope: 1.0}}]",
         f"{NUMBER % 'type: float'}, cases: [{{x: [2]}}]",

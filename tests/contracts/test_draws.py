@@ -33,7 +33,7 @@ def _drawn(contract: Contract) -> Iterator[tuple[str, str, Range, np.ndarray]]:
         for each in contract.inputs if not case.special else ():
             value = case.inputs[each.name]
             for array in value if each.sequence else () if value is None else (value,):
-                own, extent = each.dtype or case.dtype, 1
+                own, extent = each.dtype or (array.dtype.name if case.is_converted else case.dtype), 1
                 if contract.kind.name == "gather" and own == "int32" and each.dtype:
                     axis, x = case.parameters["axis"], case.inputs[indexed]
                     own, extent = "index", x.size if axis is None else x.shape[axis]

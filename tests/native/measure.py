@@ -115,8 +115,10 @@ def targets() -> dict[str, Target]:
 
 @cache
 def drawn_cases(target: Target) -> list[Case]:
-    """Returns the generated test cases (the oracle's) in the target's dtype, without those of special values."""
-    return [case for case in cases(target.contract) if case.dtype == target.dtype and not case.special]
+    """Returns the generated test cases (the oracle's) whose inputs have the target's dtype, without those of special
+    values."""
+    every = (case for case in cases(target.contract) if case.dtype == target.dtype)
+    return [case for case in every if not (case.special or case.is_converted)]
 
 
 def parameters(target: Target) -> list[dict[str, Any]]:

@@ -185,6 +185,24 @@ def test_sums_are_computed_in_the_dtype_that_is_asked_for():
             call()
 
 
+def test_products_are_summed_in_the_dtype_that_is_asked_for():
+    x, y = lw.asarray([[100, -100]], dtype="int8"), lw.asarray([200, 100], dtype="uint8")
+    for product in (lw.matmul, lw.vecdot):
+        results = [product(x, y, dtype=dtype) for dtype in ("int8", "uint8", "int32", "float16", "int64")]
+        assert [each.item() for each in results] == [16, 16, 10_000, 10_000.0, 10_000]
+        assert [each.dtype.name for each in results] == ["int8", "uint8", "int32", "float16", "int64"]
+        with pytest.raises(lw.DTypeError, match=r"expected a dtype in which .*, got bool; use int32"):
+            product(x, y, dtype=bool)
+        wide = lw.asarray([2**63, 3], dtype="uint64")  # promotes to nothing with int8
+        assert product(wide, x[0], dtype=lw.int32).item() == -300
+    assert x.matmul(y, dtype=lw.int32).tolist() == [10_000] and x.matmul(y, dtype=None).dtype is lw.int16
+    assert (x @ x.T).dtype is lw.int8 and lw.matmul([[1, 2]], [3, 4], dtype="float64").dtype is lw.float64
+    out = lw.zeros(1, dtype="int32")
+    assert lw.matmul(x, y, dtype="int32", out=out) is out and out.item() == 10_000
+    with pytest.raises(lw.DTypeError, match="matmul: expected a tensor of dtype int64 for out, got int32"):
+        lw.matmul(x, y, dtype="int64", out=out)
+
+
 def test_a_step_may_be_outside_the_dtype():
     assert lw.arange(5, 0, -2, dtype="uint8").tolist() == [5, 3, 1]
     assert lw.arange(-128, 127, 200, dtype="int8").tolist() == [-128, 72]

@@ -113,10 +113,10 @@ static int parse_result_dtype(const lw_arguments *arguments) {
 
 int lw_choose_kernel(const lw_arguments *arguments, lw_plan *plan, int count) {
     const lw_operation *operation = plan->operation;
-    int promoted = lw_promoted_dtype(operation, plan->operands, count);
     int chosen = parse_result_dtype(arguments);
-    if (promoted >= 0) {
-        promoted = chosen < LW_DTYPE_COUNT ? chosen : operation->widens ? widened(promoted) : promoted;
+    int promoted = chosen < LW_DTYPE_COUNT ? chosen : lw_promoted_dtype(operation, plan->operands, count);
+    if (chosen == LW_DTYPE_COUNT && promoted >= 0 && operation->widens) {
+        promoted = widened(promoted);
     }
     int dtype = promoted < 0 ? -1 : lw_kernel_dtype(operation, 0, promoted, plan->operands, count);
     if (dtype < 0) {
