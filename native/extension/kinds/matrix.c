@@ -167,10 +167,49 @@ static int linear(lw_plan *plan) {
     return 0;
 }
 
+/* Returns the largest magnitude of an operand's elements, if their dtype has 8 bits, before they are converted to the
+ * integers that the kernel reads; otherwise 0. */
+static int64_t largest_of_8_bits(const lw_operand *operand) {
+    int dtype = operand->is_copied ? operand->source.dtype : operand->dtype;
+    return !lw_is_integer(dtype) || lw_item_size(dtype) > 1 ? 0
+           : lw_lowest_integer(dtype)                       ? -lw_lowest_integer(dtype)
+                                                            : lw_highest_integer(dtype);
+}
+
+/* Returns whether float32 holds every sum of products exactly, in any order of the terms, and the kernel for float32
+ * saves more time than the conversion of its results takes: on one thread of an AMD EPYC, products of 64 x 64 and of
+ * 256 x 1000 by 1000 x 256 take 1.3 to 1.5 times as long in int32 with AVX2, 1.8 to 3 times otherwise (2026-11). */
+static int is_exact_in_float32(const lw_plan *plan) {
+    enum { SHORTEST = 32, FEWEST_STEPS = 1 << 15 };
+    const int64_t exact = 1 << 24; /* float32 holds all integers up to this magnitude */
+    const lw_operand *a = &plan->operands[0], *b = &plan->operands[1];
+    int64_t largest = largest_of_8_bits(a) * largest_of_8_bits(b), k = a->ndim ? a->shape[a->ndim - 1] : 0;
+    return largest && k >= SHORTEST && k <= exact / largest && (double)(a->size / k) * (double)b->size >= FEWEST_STEPS;
+}
+
+/* Lets the kernel for float32 compute a product of integers of 8 bits whose results are signed integers of 32 or 64
+ * bits. Not on a GPU, where arithmetic of floats need not follow IEEE 754. */
+static int multiply_in_float32(lw_plan *plan) {
+    int result = plan->result_dtype;
+    if (lw_devices[plan->placement.backend] || lw_dtypes[result].class != LW_CLASS_SIGNED || lw_item_size(result) < 4 ||
+        !is_exact_in_float32(plan)) {
+        return 0;
+    }
+    int status = lw_set_kernel(plan, 0, LW_FLOAT32);
+    plan->result_dtype = (int8_t)result;
+    for (int i = 0; i < plan->operation->input_count && status == 0; i++) {
+        status = lw_copy_operand(&plan->operands[i], LW_FLOAT32);
+    }
+    return status;
+}
+
 int lw_resolve_matrix(const lw_arguments *arguments, lw_plan *plan) {
     if (lw_choose_kernel(arguments, plan, plan->operation->input_count) < 0 ||
         lw_parse_kernel_parameters(arguments, plan->parameters) < 0) {
         return -1;
     }
-    return plan->operation->input_count == 3 ? linear(plan) : multiply(plan);
+    if (plan->operation->input_count == 3) {
+        return linear(plan);
+    }
+    return multiply_in_float32(plan) < 0 ? -1 : multiply(plan);
 }

@@ -140,7 +140,7 @@ int lw_offload_times(const lw_plan *plan, lw_times *times) {
     times->host =
         lw_expected_nanoseconds(operation, plan->placement.backend, plan->steps, bytes) / lw_running_threads();
     times->gpu = (computing + copying) * MARGIN;
-    return plan->dtype == LW_FLOAT32 && lw_computes_much(plan);
+    return plan->dtype == LW_FLOAT32 && lw_is_floating(plan->result_dtype) && lw_computes_much(plan);
 }
 
 int lw_pays_for_opening(double nanoseconds) { return nanoseconds > now.constants[OPENING]; }

@@ -29,7 +29,8 @@ typedef struct lw_times {
     double host, gpu; /* of a call; on the GPU, with the copies and a margin for what is not known exactly */
 } lw_times;
 
-/* Sets the times of a plan for the host. Returns whether a GPU may run it: it computes much, in float32. */
+/* Sets the times of a plan for the host. Returns whether a GPU may run it: it computes much, in float32, and returns
+ * floats. */
 int lw_offload_times(const lw_plan *plan, lw_times *times);
 /* Returns whether saving this time pays for opening the GPU. */
 int lw_pays_for_opening(double nanoseconds);

@@ -130,6 +130,19 @@ def test_sums_keep_their_digits_on_every_path(backend):
     )
 
 
+def test_sums_of_products_of_bytes_are_exact(backend):
+    """Products of 8-bit integers are computed in float32 as long as no sum exceeds 2^24: up to 258 products of uint8,
+    514 of uint8 and int8, and 1024 of int8. One of the sums here is odd, so that float32 cannot hold it if it is
+    larger."""
+    for left, right in ((255, 255), (255, -128), (-128, -128), (127, -127), (-128, 127)):
+        for k in (31, 258, 259, 514, 516, 1024, 1025):
+            x, y = np.full((2, 17, k), left), np.full((k, 65), right)
+            x[0, 0, -1] = y[-1, 0] = 1
+            operands = [lw.asarray(each.astype("uint8" if each.max() > 127 else "int8")) for each in (x, y)]
+            for dtype in ("int32", "int64"):
+                assert np.array_equal(np.asarray(lw.matmul(*operands, dtype=dtype)), x @ y), (left, right, k, dtype)
+
+
 # Ways to compute the matrix product of left and right.
 PRODUCTS = {
     "matmul": lambda left, right: lw.matmul(left, right),
