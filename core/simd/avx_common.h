@@ -7,6 +7,7 @@
 #define SIMD_OWN_BOUNDS
 #define SIMD_OWN_ROUNDING
 #define SIMD_OWN_ANY
+#define SIMD_OWN_LOOKUP_PAIR
 #define SIMD_OWN_PARTIAL
 #include <immintrin.h>
 
@@ -30,6 +31,15 @@ INLINE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
 INLINE int vm64_any(vm64 m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 INLINE int vm64_all(vm64 m) { return _mm256_movemask_pd((__m256d)m) == 15; }
+
+INLINE void vf64_lookup_pair(const double (*table)[2], vi64 i, vf64 *first, vf64 *second) {
+    __m256d even = _mm256_castpd128_pd256(_mm_loadu_pd(table[i[0]]));
+    __m256d odd = _mm256_castpd128_pd256(_mm_loadu_pd(table[i[1]]));
+    even = _mm256_insertf128_pd(even, _mm_loadu_pd(table[i[2]]), 1);
+    odd = _mm256_insertf128_pd(odd, _mm_loadu_pd(table[i[3]]), 1);
+    *first = _mm256_unpacklo_pd(even, odd);
+    *second = _mm256_unpackhi_pd(even, odd);
+}
 
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }

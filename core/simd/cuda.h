@@ -16,6 +16,7 @@
 #define VF64_LANES 1
 #define SIMD_SCALE 0
 #define SIMD_TABLES 0
+#define SIMD_LOOKUP 0
 
 typedef float vf32;
 typedef int32_t vi32;

@@ -140,6 +140,37 @@ INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
 }
 #endif
 
+/* AVX2's gather takes longer than these loads. */
+#define DEFINE_LOOKUP(type, element)                          \
+    INLINE type type##_lookup(const element *table, vi64 i) { \
+        type result;                                          \
+        for (int lane = 0; lane < VF64_LANES; lane++) {       \
+            result[lane] = table[i[lane]];                    \
+        }                                                     \
+        return result;                                        \
+    }
+DEFINE_LOOKUP(vi64, int64_t)
+DEFINE_LOOKUP(vf64, double)
+
+/* Loads both elements of a row at once: with two lanes, that is a register. */
+#ifndef SIMD_OWN_LOOKUP_PAIR
+INLINE void vf64_lookup_pair(const double (*table)[2], vi64 i, vf64 *first, vf64 *second) {
+#if VF64_LANES == 2
+    vf64 rows[2];
+    for (int lane = 0; lane < 2; lane++) {
+        __builtin_memcpy(rows + lane, table[i[lane]], sizeof *rows);
+    }
+    *first = vf64_even(rows[0], rows[1]);
+    *second = vf64_odd(rows[0], rows[1]);
+#else
+    for (int lane = 0; lane < VF64_LANES; lane++) {
+        (*first)[lane] = table[i[lane]][0];
+        (*second)[lane] = table[i[lane]][1];
+    }
+#endif
+}
+#endif
+
 #include "simd/half.h"
 
 #ifndef SIMD_OWN_FLOAT16

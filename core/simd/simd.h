@@ -57,6 +57,10 @@
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return vf32_scale(x, vf32_floor(k) + vf32_set(SIMD_ROUND_MAGIC)); }
 #endif
 
+#ifndef SIMD_LOOKUP
+#define SIMD_LOOKUP 1 /* 1 if a lookup that is a load for each lane takes less time than ten FMAs */
+#endif
+
 #ifndef SIMD_TABLES
 #define SIMD_TABLES 0 /* 1 if the lookups are one instruction, so a table is faster than the arithmetic it replaces */
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {

@@ -122,6 +122,25 @@ static void test_tables(void) {
 }
 #endif
 
+#if SIMD_LOOKUP && defined IS_64BIT
+static void test_lookups(void) {
+    static const int64_t integers[8] = {7, INT64_MIN, -1, 0, 0x0102030405060708, INT64_MAX, 1, -0x5a5a5a5a5a5a};
+    static const double rows[4][2] = {{7, -1}, {0.5, 0}, {0x1p1000, -0x1p-1070}, {INFINITY, 3}};
+    static const double floats[8] = {7, -1, 0.5, 0, 0x1p1000, -0x1p-1070, INFINITY, 3};
+    for (int round = 0; round < 1000 / LANES; round++) {
+        numbers n = random_numbers();
+        vbits j = b_and(v_bits(n.a), b_set(7)), found = vi64_lookup(integers, j);
+        EACH(i)
+        expect(found[i] == integers[j[i]], "vi64_lookup", n.x[i], 0, 0, (double)found[i], (double)integers[j[i]]);
+        CHECK(vf64_lookup(floats, j), floats[j[i]]);
+        vec first, second;
+        vf64_lookup_pair(rows, b_and(j, b_set(3)), &first, &second);
+        CHECK(first, rows[j[i] & 3][0]);
+        CHECK(second, rows[j[i] & 3][1]);
+    }
+}
+#endif
+
 static void test_floats(void) {
     for (int round = 0; round < 100000 / LANES; round++) {
         numbers n = random_numbers();
@@ -312,6 +331,9 @@ int main(int count, char **arguments) {
     test_powers_of_two();
 #if SIMD_TABLES && defined IS_64BIT
     test_tables();
+#endif
+#if SIMD_LOOKUP && defined IS_64BIT
+    test_lookups();
 #endif
 #else
     test_integers();
