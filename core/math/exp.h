@@ -70,11 +70,13 @@ INLINE exp_parts exp_reduce(vec x, vec magic) {
     return parts;
 }
 
+/* Returns whether |x| <= bound in all lanes. False for NaN, whose bits exceed those of every number. */
+INLINE int exp_is_bounded(vec x, vec bound) { return !m_any(b_gt(v_bits(v_abs(x)), v_bits(bound))); }
+
 /* Returns whether |x| <= EXP_NORMAL_BOUND in all lanes, so that e^x and e^-x are normal numbers. Then x need not be
- * clamped, and 2^k is a single factor, which is faster and gives the same bits. False for NaN, whose bits exceed those
- * of every number. Callers that branch on the result write __builtin_expect themselves, because compilers heed it only
- * next to the branch. */
-INLINE int exp_is_normal(vec x) { return !m_any(b_gt(v_bits(v_abs(x)), v_bits(v_set(EXP_NORMAL_BOUND)))); }
+ * clamped, and 2^k is a single factor, which is faster and gives the same bits. Callers that branch on the result write
+ * __builtin_expect themselves, because compilers heed it only next to the branch. */
+INLINE int exp_is_normal(vec x) { return exp_is_bounded(x, v_set(EXP_NORMAL_BOUND)); }
 
 /* e^x if exp_is_normal(x). */
 INLINE vec exp_normal(vec x) {

@@ -58,6 +58,7 @@ SPLIT = [
     ("ln 2", ["LN2_HI_15BIT", "LN2_LO_15BIT"], np.float32),
     ("ln 2", ["LN2_F32", "EXP_TABLE_LN2_LO_F32"], np.float32),
     ("ln 2", ["LN2_HI_42BIT_F64", "LN2_LO_42BIT_F64"], np.float64),
+    ("ln 2", ["LN2_HI_34BIT", "LN2_LO_34BIT"], np.float64),
     ("log2 e", ["LOG2_E_F32", "LOG2_E_LO_F32"], np.float32),
     ("log2 e", ["LOG2_E_F64", "LOG2_E_LO_F64"], np.float64),
     ("log10 e", ["LOG10_E_HI_F32", "LOG10_E_LO_F32"], np.float32),
@@ -147,6 +148,20 @@ def test_the_table_of_exp() -> None:
     assert _number("EXP_TABLE_LOG2_E_F32", np.float32) == _number("LOG2_E_F32", np.float32) - 44 * Fraction(2) ** -23
 
 
+def test_the_long_table_of_exp() -> None:
+    """Entry j has the bits of 2^(j/64), rounded, less j * 2^46."""
+    source = (ROOT / "core" / "ops" / "exp.h").read_text(encoding="utf-8")
+    table = re.search(r"powers\[64\] = \{[^\n]*([^}]*)\}", source)
+    assert table
+    with localcontext() as context:
+        context.prec = DIGITS
+        exact = [float(Decimal(2) ** (Decimal(j) / 64)) for j in range(64)]
+    expected = [int(np.float64(power).view(np.int64)) - (j << 46) for j, power in enumerate(exact)]
+    assert [int(each, 0) for each in table[1].split(",")] == expected
+    difference = _number("LOG2_E_F64", np.float64) - _number("EXP_LONG_TABLE_LOG2_E", np.float64)
+    assert difference == 20290 * Fraction(2) ** -52
+
+
 @pytest.mark.parametrize(
     ("file", "base", "places"), [("math/log_table.h", None, 43), ("ops/log2.h", 2, 42), ("ops/log10.h", 10, 44)]
 )
@@ -191,7 +206,7 @@ def test_the_shaders_table_of_two_over_pi() -> None:
 def test_every_constant_of_several_digits_is_tested() -> None:
     """A new constant must be listed in SPLIT or SCALED, or below in `chosen` with the reason why it needs no test."""
     tested = {name for _, names, _ in SPLIT for name in names} | {name for _, name, _ in SCALED}
-    tested |= {"SQRT_HALF_BITS_F32", "SQRT_HALF_BITS_F64", "EXP_TABLE_LOG2_E_F32"}
+    tested |= {"SQRT_HALF_BITS_F32", "SQRT_HALF_BITS_F64", "EXP_TABLE_LOG2_E_F32", "EXP_LONG_TABLE_LOG2_E"}
     bounds = {"GELU_CUTOFF", "GELU_TANH_CUTOFF"}
     chosen = bounds | {f"lw_{name}" for name in bounds}
     long = {name for name, text in DEFINED.items() if re.fullmatch(r"-?(0x1\.\w{5,}p.*|\d*\.\d{5,}.*|\d{7,}u?)", text)}
