@@ -1,11 +1,18 @@
-/* ln x, denormal arguments included, by polynomial (math/log.h). Error < 1 ulp. In float64 by tables where v_lookup_16
- * is one instruction (math/log_table.h), with an error of 1.05 ulp. */
+/* ln x, denormal arguments included. In float64 by tables: with v_lookup_16 where that is one instruction
+ * (math/log_table.h), else with a load for each lane (math/log_long_table.h), except in CUDA. Otherwise by polynomial
+ * (math/log.h). Error < 1 ulp (by tables: < 1.1 ulp). */
 #pragma once
 
+#include "math/log_long_table.h"
 #include "math/log_table.h"
 
 #if SIMD_TABLES && defined IS_64BIT
 INLINE vec op_log(vec x) { return log_table_natural(log_table_split_natural(x)); }
+#elif SIMD_LOOKUP && defined IS_64BIT
+INLINE vec op_log(vec x) {
+    return __builtin_expect(log_is_normal(x), 1) ? log_by_long_table(x, v_set(LOG_INTEGERS + EXPONENT_BIAS))
+                                                 : log_by_long_table_special(x);
+}
 #else
 INLINE vec op_log(vec x) {
     int normal = log_is_normal(x);
