@@ -62,7 +62,7 @@ uint64_t lw_cpu_features(void) {
         return features;
     }
     leaf extended = cpuid(7);
-    features |= has(extended.b, bit_AVX2) ? LW_CPU_AVX2 : 0;
+    features |= has(extended.b, bit_AVX2) && has(basic.c, bit_POPCNT) ? LW_CPU_AVX2 : 0;
     if (has(state, XCR0_AVX512) && has(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)) {
         features |= LW_CPU_AVX512;
     }

@@ -25,6 +25,7 @@ HIGHEST, LEAF_1_C, LEAF_7_B, XCR0 = range(4)
 # Where CPUID and XCR0 report each feature: Intel's manual, volume 2, CPUID; volume 1, 13.3.
 BITS = {
     "fma": (LEAF_1_C, 12),
+    "popcnt": (LEAF_1_C, 23),
     "osxsave": (LEAF_1_C, 27),
     "avx": (LEAF_1_C, 28),
     "f16c": (LEAF_1_C, 29),
