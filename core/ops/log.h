@@ -1,6 +1,6 @@
 /* ln x, denormal arguments included. In float64 by tables: with v_lookup_16 where that is one instruction
  * (math/log_table.h), else with a load for each lane (math/log_long_table.h), except in CUDA. Otherwise by polynomial
- * (math/log.h). Error < 1 ulp (by tables: < 1.1 ulp). */
+ * (math/log.h). Error < 1 ulp; the contract has that of float64. */
 #pragma once
 
 #include "math/log_long_table.h"
