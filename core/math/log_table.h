@@ -1,5 +1,5 @@
-/* Logarithms of float64 by tables, where v_lookup_16 is one instruction; for log, log2, log10, log1p and
- * pow.
+/* Logarithms of float64 by tables, where v_lookup_16 is one instruction; for log, log2, log10, log1p
+ * and pow.
  *
  * log x = k*log 2 + log c + log(1 + r), in any base; x = 2^k m, m in [3/4, 3/2), r = m/c - 1, |r| < 0.032.
  * 1. Take k and m from x. If x is a zero, infinity, negative or NaN, then k is infinite or m is NaN, and the sum is

@@ -17,7 +17,7 @@ from lanewise import _ext
 from lanewise.backends import selection
 from lanewise.backends.backend import backend_of
 from lanewise.costs.timing import Contestant, Timing
-from lanewise.dtypes import as_dtype
+from lanewise.dtypes import as_dtype, is_half
 from tests.bench import check
 from tests.bench.peers import Batch, Peer, convert
 from tests.cases.cases import Case
@@ -210,7 +210,7 @@ def elements(result: lw.Tensor | float, positions: Sequence[int]) -> list[float]
         return [float(result) for _ in positions]
     flat = lw.reshape(result, (-1,))
     host = flat.to("cpu") if flat.backend.is_gpu else flat
-    if host.dtype in (lw.float16, lw.bfloat16):  # which memoryview cannot read before Python 3.14, or at all
+    if is_half(host.dtype):  # which memoryview cannot read before Python 3.14, or at all
         host = host.astype(lw.float32)
     values = memoryview(host)
     return [float(values[position]) for position in positions]

@@ -98,7 +98,7 @@ def missing(name: str) -> str:
 
 
 def foreign(name: str) -> str:
-    """Says for which processors a peer is, if it cannot run on this one, and so is no faster here than others."""
+    """Returns which processors a peer needs, or "" if this one will do. On others, no goal waits for it."""
     backend, instructions = NEEDS.get(name, ("", ""))
     available = ["", *(info.name for info in lw.backends() if info.available)]
     return "" if backend in available else f"for processors with {instructions}"
