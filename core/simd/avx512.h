@@ -18,6 +18,7 @@
 #define SIMD_OWN_PARTIAL
 #include <immintrin.h>
 
+#include "simd/chosen.h"
 #include "simd/portable.h"
 
 INLINE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
@@ -126,15 +127,19 @@ INLINE void vi64_store_partial(int64_t *p, vi64 x, int n) {
     _mm512_mask_storeu_epi64(p, (__mmask8)avx512_tail_mask(n), (__m512i)x);
 }
 
-INLINE int vu32_partition(uint32_t *yes, uint32_t *no, vu32 x, vm32 m) {
+INLINE int vi32_partition(int32_t *low, int32_t *high, vi32 x, vm32 m) {
     __mmask16 lanes = _mm512_movepi32_mask((__m512i)m);
-    _mm512_storeu_si512(yes, _mm512_maskz_compress_epi32(lanes, (__m512i)x));
-    _mm512_storeu_si512(no, _mm512_maskz_compress_epi32(_knot_mask16(lanes), (__m512i)x));
-    return __builtin_popcount(lanes);
+    int count = __builtin_popcount(lanes);
+    __m512i others = _mm512_maskz_compress_epi32(_knot_mask16(lanes), (__m512i)x);
+    _mm512_storeu_si512(low, _mm512_maskz_compress_epi32(lanes, (__m512i)x));
+    _mm512_mask_storeu_epi32(high - 16 + count, (__mmask16)(0xffffu >> count), others);
+    return count;
 }
-INLINE int vu64_partition(uint64_t *yes, uint64_t *no, vu64 x, vm64 m) {
+INLINE int vi64_partition(int64_t *low, int64_t *high, vi64 x, vm64 m) {
     __mmask8 lanes = _mm512_movepi64_mask((__m512i)m);
-    _mm512_storeu_si512(yes, _mm512_maskz_compress_epi64(lanes, (__m512i)x));
-    _mm512_storeu_si512(no, _mm512_maskz_compress_epi64(_knot_mask8(lanes), (__m512i)x));
+    __m512i chosen = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(simd_chosen + lanes)));
+    __m512i moved = _mm512_permutexvar_epi64(chosen, (__m512i)x);
+    _mm512_storeu_si512(low, moved);
+    _mm512_storeu_si512(high - 8, moved);
     return __builtin_popcount(lanes);
 }

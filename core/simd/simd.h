@@ -45,7 +45,7 @@
 #endif
 
 #ifndef SIMD_PARTITION
-#define SIMD_PARTITION 0 /* 1 if it defines vu32_partition and vu64_partition */
+#define SIMD_PARTITION 0 /* 1 if it defines vi32_partition and vi64_partition */
 #endif
 
 #ifndef SIMD_STREAM

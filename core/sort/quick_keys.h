@@ -1,14 +1,10 @@
-/* Quicksort of keys, unsigned integers, for a translation unit of uint32 or uint64.
+/* Quicksort of keys, for the dtype of a translation unit: int32, int64 or float64.
  *
  * 1. A few keys: a bitonic sorting network in vectors.
- * 2. A partition moves the keys below a pivot, the median of a sample, to the front of one array, and the others to the
- *    front of another. One of the arrays is the one that the keys come from: neither is filled faster than it is read.
- * 3. If no key is below the pivot, it is the least key. Then the next partition moves the keys equal to it, and these
- *    are sorted.
- * 4. If the pivots were so bad that 2 log2(n) partitions, one in the other, were not enough: radix sort.
+ * 2. A partition, in place, moves the keys below a pivot, the median of a sample, to the front.
+ * 3. If no key is below the pivot, it is the least key. Then the keys equal to it are moved to the front.
+ * 4. If the pivots were so bad that 2 log2(n) partitions, one in the other, were not enough, the sort gives up.
  *
- * The row is sorted in the array `keys`; the other is `spare`. The keys below a pivot go to the front of `keys`, where
- * they belong, the others to the front of `spare`, and later from there to the rest of `keys`.
  * Source: Bramas, A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512 on Intel Skylake, 2017; for the network,
  * Knuth, The Art of Computer Programming 3, 5.3.4. */
 #pragma once
@@ -17,27 +13,45 @@
 
 #if SIMD_PARTITION
 #include "layout/layout_iterator.h"
+#include "reduce/index_reduction.h"
 #include "sort/quick_sort.h"
 
 enum {
-    QUICK_VECTORS = LANES < 8 ? 8 : 16,  /* of the larger network; about as many as there are registers */
+    QUICK_VECTORS = 16,                  /* of the larger network */
     QUICK_SHORT = QUICK_VECTORS * LANES, /* longest range for the network */
+    QUICK_STEPS = 8,                     /* vectors that a partition reads at a time, and holds from each end */
+    QUICK_GROUP = QUICK_STEPS * LANES,   /* the keys in them */
     QUICK_SAMPLE = LANES < 8 ? 2 : 1,    /* vectors of keys of which a pivot is the median, */
     QUICK_LONG = 2048                    /* and QUICK_VECTORS in ranges of this length or more */
 };
 
+#if IS_FLOATING
+#define QUICK_LARGEST __builtin_inf()
+#define quick_minimum v_at_most
+#define quick_maximum v_at_least
+INLINE element quick_next(element x) {
+    vbits key = choice_ordered(v_bits(v_set(x)));
+    return v_first(v_from_bits(choice_ordered(key + b_set(1))));
+}
+#else
+#define QUICK_LARGEST BITS_MAX
+#define quick_minimum v_minimum
+#define quick_maximum v_maximum
+INLINE element quick_next(element x) { return x + 1; }
+#endif
+
 /* Compares lanes of x with lanes i ^ n of y: the lower lane of a pair keeps the smaller key. `half` is the highest bit
  * of n. */
-INLINE vbits quick_compare_lanes(vbits x, vbits y, int n, int half) {
-    vbits other = b_swap(y, n);
+INLINE vec quick_compare_lanes(vec x, vec y, int n, int half) {
+    vec other = v_from_bits(b_swap(v_bits(y), n));
     vmask is_upper = b_ne(b_and(b_iota(), b_set(half)), b_set(0));
-    return b_select(is_upper, b_maximum(x, other), b_minimum(x, other));
+    return v_select(is_upper, quick_maximum(x, other), quick_minimum(x, other));
 }
 
 /* Sorts the keys of `count` vectors, a power of two up to 16, of which key number i is in vector i % count, lane
  * i / count. Pairs of sorted runs of `run` keys are merged: the first step compares them with the second backwards, the
  * others compare keys n apart. Most of these are in the same lane. The loops are unrolled, so x is in registers. */
-INLINE void quick_sort_columns(vbits *x, const int count) {
+INLINE void quick_sort_columns(vec *x, const int count) {
 #pragma GCC unroll 8
     for (int run = 1; run < count * LANES; run *= 2) {
 #pragma GCC unroll 8
@@ -46,13 +60,13 @@ INLINE void quick_sort_columns(vbits *x, const int count) {
 #pragma GCC unroll 16
             for (int i = 0; i < count; i++) {
                 int j = i ^ vectors;
-                vbits a = x[i], b = x[j];
+                vec a = x[i], b = x[j];
                 if (lanes && j >= i) {
                     x[i] = quick_compare_lanes(a, b, lanes, n / count);
                     x[j] = j > i ? quick_compare_lanes(b, a, lanes, n / count) : x[i];
                 } else if (j > i) {
-                    x[i] = b_minimum(a, b);
-                    x[j] = b_maximum(a, b);
+                    x[i] = quick_minimum(a, b);
+                    x[j] = quick_maximum(a, b);
                 }
             }
         }
@@ -60,14 +74,14 @@ INLINE void quick_sort_columns(vbits *x, const int count) {
 }
 
 /* Puts keys in order that quick_sort_columns() sorted. */
-INLINE void quick_transpose(vbits *x, const int count) {
-    vbits moved[QUICK_VECTORS];
+INLINE void quick_transpose(vec *x, const int count) {
+    vec moved[QUICK_VECTORS];
 #pragma GCC unroll 4
     for (int lanes = 1; lanes < LANES; lanes *= 2) {
 #pragma GCC unroll 16
         for (int i = 0; i < count / 2; i++) {
-            moved[i] = b_even(x[2 * i], x[2 * i + 1]);
-            moved[i + count / 2] = b_odd(x[2 * i], x[2 * i + 1]);
+            moved[i] = v_even(x[2 * i], x[2 * i + 1]);
+            moved[i + count / 2] = v_odd(x[2 * i], x[2 * i + 1]);
         }
 #pragma GCC unroll 16
         for (int i = 0; i < count; i++) {
@@ -76,45 +90,45 @@ INLINE void quick_transpose(vbits *x, const int count) {
     }
 }
 
-/* Sorts up to `count` vectors of keys. `sorted` may be `keys`. */
-INLINE void quick_sort_few(const element *keys, element *sorted, int n, const int count) {
-    const vbits flip = b_set(BITS_MIN); /* signed integers are compared in fewer instructions */
-    const element_bits *from = (const element_bits *)keys;
-    element_bits *to = (element_bits *)sorted;
-    vbits x[QUICK_VECTORS];
+/* Sorts up to `count` vectors of keys. Writes the vector behind them, and restores it. */
+INLINE void quick_sort_few(element *keys, int n, const int count) {
+    vec x[QUICK_VECTORS], next = v_load(keys + n);
+#pragma GCC unroll 16
     for (int i = 0; i < count; i++) {
-        vmask is_key = b_lt(b_iota(), b_set(n - i * LANES));
-        vbits loaded = i * LANES < n ? b_xor(b_load(from + i * LANES), flip) : flip;
-        x[i] = b_select(is_key, loaded, b_set(BITS_MAX));
+        int left = n - i * LANES;
+        x[i] = v_load_partial(keys + i * LANES, left < 0 ? 0 : left < LANES ? left : LANES, v_set(QUICK_LARGEST));
     }
     quick_sort_columns(x, count);
     quick_transpose(x, count);
+#pragma GCC unroll 16
     for (int i = 0; i < count && i * LANES < n; i++) {
-        b_store(to + i * LANES, b_xor(x[i], flip));
+        v_store(keys + i * LANES, x[i]);
     }
+    v_store(keys + n, next);
 }
 
-static void quick_sort_short(const element *keys, element *sorted, int n) {
+static void quick_sort_short(element *keys, int n) {
     if (n <= QUICK_SHORT / 2) {
-        quick_sort_few(keys, sorted, n, QUICK_VECTORS / 2);
+        quick_sort_few(keys, n, QUICK_VECTORS / 2);
     } else {
-        quick_sort_few(keys, sorted, n, QUICK_VECTORS);
+        quick_sort_few(keys, n, QUICK_VECTORS);
     }
 }
 
 /* Returns the median of `count` vectors of keys that are `step` apart. */
 INLINE element quick_median(const element *keys, int64_t step, const int count) {
-    element_bits sample[QUICK_SHORT];
-    vbits x[QUICK_VECTORS];
+    element sample[QUICK_SHORT];
+    vec x[QUICK_VECTORS];
     for (int i = 0; i < count * LANES; i++) {
-        sample[i] = (element_bits)keys[step / 2 + i * step] ^ BITS_MIN;
+        sample[i] = keys[step / 2 + i * step];
     }
+#pragma GCC unroll 16
     for (int i = 0; i < count; i++) {
-        x[i] = b_load(sample + i * LANES);
+        x[i] = v_load(sample + i * LANES);
     }
     quick_sort_columns(x, count);
-    b_store(sample, x[0]);
-    return (element)(sample[LANES / 2] ^ BITS_MIN);
+    v_store(sample, x[0]);
+    return sample[LANES / 2];
 }
 
 static element quick_pivot(const element *keys, int64_t n) {
@@ -122,93 +136,123 @@ static element quick_pivot(const element *keys, int64_t n) {
                           : quick_median(keys, n / QUICK_SHORT, QUICK_VECTORS);
 }
 
-/* A partition of n keys. Of those before `next`, `below` are below the pivot. */
+/* A partition of keys in place. Those from `first` to `last` have not been read, those from `low` to `high` not been
+ * written. `held` has the QUICK_GROUP keys of each end, and those read last, which have not been written either. */
 typedef struct quick_partition {
-    const element *from;
-    element *keys, *spare;
-    int64_t n, next, below;
-    element pivot;
+    element *low, *high;
+    const element *first, *last;
+    element pivot, *held;
 } quick_partition;
 
-/* Moves up to SORT_BLOCK keys. */
+INLINE void quick_move(quick_partition *p, vec x) {
+    int below = B(partition)((element_bits *)p->low, (element_bits *)p->high, v_bits(x), v_lt(x, v_set(p->pivot)));
+    p->low += below;
+    p->high -= LANES - below;
+}
+
+INLINE void quick_load_group(vec *x, const element *keys) {
+#pragma GCC unroll 8
+    for (int i = 0; i < QUICK_STEPS; i++) {
+        x[i] = v_load(keys + i * LANES);
+    }
+}
+
+/* Moves about SORT_BLOCK keys. Reads a group where less room is left to write, before it writes the one before: a
+ * processor then need not wait until it knows how many of that are below the pivot. */
 static lw_status quick_partition_task(lw_context *context, int64_t task, const void *argument) {
-    quick_partition *p = *(quick_partition *const *)argument;
-    const element *x = p->from + p->next, pivot = p->pivot;
-    element *low = p->keys + p->below, *high = p->spare + (p->next - p->below);
-    p->next = min_int64(p->next + SORT_BLOCK, p->n);
-    const element *end = p->from + p->next;
-#pragma GCC unroll 4
-    for (; end - x >= LANES; x += LANES) {
-        vec keys = v_load(x);
-        int moved = V(partition)(low, high, keys, v_lt(keys, v_set(pivot)));
-        low += moved;
-        high += LANES - moved;
+    quick_partition *all = *(quick_partition *const *)argument, p = *all;
+    vec x[QUICK_STEPS], next[QUICK_STEPS];
+    quick_load_group(x, p.held + 2 * QUICK_GROUP);
+    for (int64_t i = min_int64(p.last - p.first, SORT_BLOCK) / QUICK_GROUP; i > 0; i--) {
+        int is_last = p.first - p.low > p.high - p.last;
+        p.last -= is_last ? QUICK_GROUP : 0;
+        quick_load_group(next, is_last ? p.last : p.first);
+        p.first += is_last ? 0 : QUICK_GROUP;
+#pragma GCC unroll 8
+        for (int j = 0; j < QUICK_STEPS; j++) {
+            quick_move(&p, x[j]);
+            x[j] = next[j];
+        }
     }
-    if (x < end) { /* the keys behind the last one follow it, and do not count */
-        vec keys = v_load(x);
-        vmask is_key = b_lt(b_iota(), b_set((int)(end - x)));
-        low += V(partition)(low, high, keys, m_and(v_lt(keys, v_set(pivot)), is_key));
+#pragma GCC unroll 8
+    for (int j = 0; j < QUICK_STEPS; j++) {
+        v_store(p.held + 2 * QUICK_GROUP + j * LANES, x[j]);
     }
-    p->below = low - p->keys;
+    *all = p;
     return LW_OK;
 }
 
-/* Partitions n keys, and sets *below to how many are below the pivot. */
-static lw_status quick_divide(lw_context *context, const element *from, element *keys, element *spare, int64_t n,
-                              element pivot, int64_t *below) {
-    quick_partition p = {.from = from, .keys = keys, .spare = spare, .n = n, .pivot = pivot}, *argument = &p;
+/* Moves the keys below a pivot to the front, and sets *below to how many they are. */
+static __attribute__((noinline)) lw_status quick_divide(lw_context *context, element *keys, int64_t n, element pivot,
+                                                        int64_t *below) {
+    element held[4 * QUICK_GROUP]; /* at the end also less than a group from the middle */
+    quick_partition p = {keys, keys + n, keys, keys + n, pivot, held}, *argument = &p;
+    int64_t left = 0;
     lw_status status = LW_OK;
-    while (p.next < n && status == LW_OK) {
-        status = n <= SORT_BLOCK ? quick_partition_task(context, 0, &argument)
-                                 : run_interruptible(context, quick_partition_task, &argument);
+    if (n >= 3 * QUICK_GROUP) {
+        p.first += 2 * QUICK_GROUP;
+        p.last -= QUICK_GROUP;
+        left = 3 * QUICK_GROUP;
+        __builtin_memcpy(held, keys, 2 * QUICK_GROUP * sizeof *keys);
+        __builtin_memcpy(held + 2 * QUICK_GROUP, p.last, QUICK_GROUP * sizeof *keys);
+        while (p.last - p.first >= QUICK_GROUP && status == LW_OK) {
+            status = n <= SORT_BLOCK ? quick_partition_task(context, 0, &argument)
+                                     : run_interruptible(context, quick_partition_task, &argument);
+        }
     }
-    *below = p.below;
-    return status;
+    if (status != LW_OK) {
+        return status;
+    }
+    __builtin_memcpy(held + left, p.first, (size_t)(p.last - p.first) * sizeof *keys);
+    left += p.last - p.first;
+    while (left % LANES) {
+        element key = held[--left];
+        *p.low = p.high[-1] = key;
+        p.low += key < pivot;
+        p.high -= key >= pivot;
+    }
+    for (; left > 0; left -= LANES) {
+        quick_move(&p, v_load(held + left - LANES));
+    }
+    *below = p.low - keys;
+    return LW_OK;
 }
 
 /* How many partitions, one in the other, may sort n keys. */
 static int quick_partitions(int64_t n) { return 2 * (63 - __builtin_clzll((uint64_t)n)); }
 
-typedef lw_status quick_fallback(lw_context *context, element **keys, element **spare, int64_t n);
-
-/* Sorts n keys, which are in `keys` or in `spare`. */
-static lw_status quick_sort(lw_context *context, element *keys, element *spare, int64_t n, int in_spare, int partitions,
-                            quick_fallback *sort_slowly) {
+/* Sorts n keys, or clears *is_done. */
+static lw_status quick_sort(lw_context *context, element *keys, int64_t n, int partitions, int *is_done) {
     for (; n > QUICK_SHORT && partitions > 0; partitions--) {
-        const element *from = in_spare ? spare : keys;
-        element pivot = quick_pivot(from, n);
+        element pivot = quick_pivot(keys, n);
         int64_t below;
-        lw_status status = quick_divide(context, from, keys, spare, n, pivot, &below);
+        lw_status status = quick_divide(context, keys, n, pivot, &below);
         if (status == LW_OK && below > 0) {
-            status = quick_sort(context, keys, spare + (n - below), below, 0, partitions - 1, sort_slowly);
-        } else if (status == LW_OK && pivot < ELEMENT_MAX) {
+            status = quick_sort(context, keys, below, partitions - 1, is_done);
+        } else if (status == LW_OK && pivot < QUICK_LARGEST) {
             PATH("sort: the pivot is the least key");
-            status = quick_divide(context, spare, keys, spare, n, pivot + 1, &below);
-        } else if (status == LW_OK) {
-            PATH("sort: all keys are the largest");
-            __builtin_memcpy(keys, spare, (size_t)n * sizeof *keys);
-            below = n;
+            status = quick_divide(context, keys, n, quick_next(pivot), &below);
+        } else {
+            PATH_IF(status == LW_OK, "sort: all keys are the largest");
+            return status;
         }
-        if (status != LW_OK) {
+        if (status != LW_OK || !*is_done) {
             return status;
         }
         keys += below;
         n -= below;
-        in_spare = 1;
     }
     if (n <= QUICK_SHORT) {
-        quick_sort_short(in_spare ? spare : keys, keys, (int)n);
-        return LW_OK;
+        quick_sort_short(keys, (int)n);
+    } else {
+        PATH("sort: quicksort gives up");
+        *is_done = 0;
     }
-    PATH("sort: quicksort ends in radix sort");
-    if (in_spare) {
-        __builtin_memcpy(keys, spare, (size_t)n * sizeof *keys);
-    }
-    element *sorted = keys;
-    lw_status status = sort_slowly(context, &sorted, &spare, n);
-    if (sorted != keys) {
-        __builtin_memcpy(keys, sorted, (size_t)n * sizeof *keys);
-    }
-    return status;
+    return LW_OK;
+}
+
+lw_status QUICK_SORT(lw_context *context, element *keys, int64_t n, int *is_done) {
+    *is_done = 1;
+    return quick_sort(context, keys, n, quick_partitions(n), is_done);
 }
 #endif

@@ -6,9 +6,11 @@
 enum { QUICK_THREADS = 4 /* so many threads sort a long row faster by radix sort, which they share */ };
 
 static inline int sort_is_quick(const lw_context *context, int64_t n) {
-    return context->threads < QUICK_THREADS || n < SORT_DIVIDED;
+    return SIMD_PARTITION && (context->threads < QUICK_THREADS || n < SORT_DIVIDED);
 }
 
-/* Sort the n keys at `keys`. Both arrays have room for n keys and one more vector. */
-lw_status sort_quick_keys_32(lw_context *context, uint32_t *keys, uint32_t *spare, int64_t n);
-lw_status sort_quick_keys_64(lw_context *context, uint64_t *keys, uint64_t *spare, int64_t n);
+/* Sort the n keys at `keys`, which has room for one more vector; no key is NaN. If the keys defeat the choice of pivots,
+ * they clear *is_done and leave the keys in any order. */
+lw_status quick_sort_int32(lw_context *context, int32_t *keys, int64_t n, int *is_done);
+lw_status quick_sort_int64(lw_context *context, int64_t *keys, int64_t n, int *is_done);
+lw_status quick_sort_float64(lw_context *context, double *keys, int64_t n, int *is_done);

@@ -10,8 +10,8 @@
  *                                 element is NaN or -0.
  * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per digit, up to four
  * or eight times. Where a vector can be partitioned, and few threads would share the radix sort, quicksort
- * (quick_sort.h) takes its place, but for selection. It sorts keys of 64 bits: of a pair, a prefix of the key, and the
- * position. Pairs with the same prefix are put in order afterwards.
+ * (quick_sort.h) takes its place, but for selection, unless it gives up. It sorts a pair as an integer of 64 bits: a
+ * prefix of the key, and the position. Pairs with the same prefix are put in order afterwards.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  */
 #pragma once
@@ -83,7 +83,6 @@ static void sort_by_rank(const sort_row *s) {
 typedef uint64_t sort_key;
 typedef sort_pair_64 sort_pair;
 #define sort_radix_keys sort_radix_keys_64
-#define sort_quick_keys sort_quick_keys_64
 #define sort_radix_pairs sort_radix_pairs_64
 INLINE sort_pair sort_pair_of(int64_t key, int64_t position) {
     return (sort_pair){(uint64_t)key ^ (uint64_t)INT64_MIN, (uint64_t)position};
@@ -94,7 +93,6 @@ INLINE int32_t sort_position_of(sort_pair pair) { return (int32_t)pair.position;
 typedef uint32_t sort_key;
 typedef sort_pair_32 sort_pair;
 #define sort_radix_keys sort_radix_keys_32
-#define sort_quick_keys sort_quick_keys_32
 #define sort_radix_pairs sort_radix_pairs_32
 INLINE sort_pair sort_pair_of(int32_t key, int64_t position) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)position;
@@ -137,12 +135,11 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, sort_pair *p
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-#if SIMD_PARTITION
 /* A sort of prefixes of keys, each above its position. The prefix of a key is what it exceeds the least key by, without
  * the last `shift` bits. */
 typedef struct sort_prefixes {
     const sort_row *row;
-    uint64_t *items;
+    int64_t *items;
     element_bits least, largest; /* key */
     int shift, position_bits;
     int64_t moves; /* of items that have the same prefix as others */
@@ -169,16 +166,16 @@ static void sort_make_prefixes(void *argument, int64_t begin, int64_t end) {
         sort_keys(state->row, first, count, keys);
         for (int64_t i = 0; i < count; i++) {
             sort_key above = (sort_key)keys[i] - (sort_key)state->least;
-            state->items[first + i] = (uint64_t)(above >> state->shift) << state->position_bits | (uint64_t)(first + i);
+            state->items[first + i] = (int64_t)(above >> state->shift) << state->position_bits | (first + i);
         }
     }
 }
 
-INLINE int64_t sort_prefix_position(const sort_prefixes *state, uint64_t item) {
-    return (int64_t)(item & (((uint64_t)1 << state->position_bits) - 1));
+INLINE int64_t sort_prefix_position(const sort_prefixes *state, int64_t item) {
+    return item & (((int64_t)1 << state->position_bits) - 1);
 }
 
-INLINE element_bits sort_prefix_key(const sort_prefixes *state, uint64_t item) {
+INLINE element_bits sort_prefix_key(const sort_prefixes *state, int64_t item) {
     element_bits key[LANES];
     sort_keys(state->row, sort_prefix_position(state, item), 1, key);
     return key[0];
@@ -187,9 +184,9 @@ INLINE element_bits sort_prefix_key(const sort_prefixes *state, uint64_t item) {
 /* Insertion sort, by their keys, of items with the same prefix. Gives up after as many moves as there are items. */
 static void sort_order_prefixes(void *argument, int64_t begin, int64_t end) {
     sort_prefixes *state = argument;
-    uint64_t *items = state->items;
+    int64_t *items = state->items;
     for (int64_t i = begin > 0 ? begin : 1; i < end && state->moves < state->row->length; i++) {
-        uint64_t item = items[i];
+        int64_t item = items[i];
         int64_t j = i;
         while (j > 0 && (items[j - 1] ^ item) >> state->position_bits == 0 &&
                sort_prefix_key(state, items[j - 1]) > sort_prefix_key(state, item)) {
@@ -208,31 +205,28 @@ static void sort_write_prefixes(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-/* Sorts a row by key and position, and writes the first s->count results, or clears *is_done if too many keys have the
- * same prefix. */
-static lw_status sort_by_prefix(lw_context *context, const sort_row *s, uint64_t *items, uint64_t *spare,
-                                int *is_done) {
+/* Sorts a row by key and position, and writes the first s->count results, or clears *is_done if the sort gave up or too
+ * many keys have the same prefix. */
+static lw_status sort_by_prefix(lw_context *context, const sort_row *s, int64_t *items, int *is_done) {
     sort_prefixes state = {.row = s, .items = items, .least = BITS_MAX, .largest = BITS_MIN};
     state.position_bits = 64 - __builtin_clzll((uint64_t)s->length);
     lw_status status = sort_in_order(context, s->length, sort_find_range, &state);
     sort_key range = (sort_key)state.largest - (sort_key)state.least;
     int bits = range ? 64 - __builtin_clzll(range) : 0;
-    state.shift = bits + state.position_bits > 64 ? bits + state.position_bits - 64 : 0;
+    state.shift = bits + state.position_bits > 63 ? bits + state.position_bits - 63 : 0;
     if (status == LW_OK) {
         status = sort_in_blocks(context, s->length, sort_make_prefixes, &state);
     }
     if (status == LW_OK) {
-        status = sort_quick_keys_64(context, items, spare, s->length);
+        status = quick_sort_int64(context, items, s->length, is_done);
     }
-    if (status == LW_OK && state.shift > 0) {
+    if (status == LW_OK && *is_done && state.shift > 0) {
         status = sort_in_order(context, s->length, sort_order_prefixes, &state);
+        *is_done = state.moves < s->length;
+        PATH_IF(!*is_done, "sort: too many keys with the same prefix");
     }
-    *is_done = state.moves < s->length;
-    PATH_IF(!*is_done, "sort: too many keys with the same prefix");
     return status == LW_OK && *is_done ? sort_in_blocks(context, s->count, sort_write_prefixes, &state) : status;
 }
-
-#endif
 
 /* Returns how many candidates selection collects before it sorts them and keeps the first s->count. For rows longer
  * than this, selection is faster than a full sort. */
@@ -355,22 +349,33 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
     return status;
 }
 
+/* Keys that identify the values. Quicksort compares signed integers, but floats of 64 bits themselves, which take fewer
+ * instructions; radix sort compares unsigned integers. */
+#if IS_FLOATING && defined IS_64BIT
+#define sort_quick_values(context, keys, n, is_done) quick_sort_float64(context, (double *)(keys), n, is_done)
+#elif defined IS_64BIT
+#define sort_quick_values quick_sort_int64
+#else
+#define sort_quick_values quick_sort_int32
+#endif
+
 typedef struct sort_values_state {
     const sort_row *row;
-    sort_key *keys;
+    element_bits *keys;
+    element_bits flip;
+    int is_float;     /* whether the keys are floats */
     int is_ambiguous; /* an element is NaN or -0, so its bits do not follow from its key */
 } sort_values_state;
 
 static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
     sort_values_state *state = argument;
     const sort_row *s = state->row;
-    const vbits flip = b_set(s->flip ^ BITS_MIN);
     for (int64_t first = begin; first < end; first += SORT_CHUNK) {
         if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
             return;
         }
         int64_t count = min_int64(end - first, SORT_CHUNK);
-        element_bits *keys = (element_bits *)state->keys + first;
+        element_bits *keys = state->keys + first;
         copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
         for (int64_t i = count; i % LANES; i++) {
             keys[i] = 0;
@@ -382,7 +387,7 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
                 vec x = v_from_bits(bits);
                 ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
             }
-            b_store(keys + i, b_xor(choice_ordered(bits), flip));
+            b_store(keys + i, b_xor(state->is_float ? bits : choice_ordered(bits), b_set(state->flip)));
         }
         if (m_any(ambiguous)) {
             __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
@@ -393,10 +398,10 @@ static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
 static void sort_write_values(void *argument, int64_t begin, int64_t end) {
     const sort_values_state *state = argument;
     const sort_row *s = state->row;
-    const vbits flip = b_set(s->flip ^ BITS_MIN);
-    element_bits *keys = (element_bits *)state->keys;
+    element_bits *keys = state->keys;
     for (int64_t i = begin; i < end; i += LANES) {
-        b_store(keys + i, choice_ordered(b_xor(b_load(keys + i), flip)));
+        vbits bits = b_xor(b_load(keys + i), b_set(state->flip));
+        b_store(keys + i, state->is_float ? bits : choice_ordered(bits));
     }
     copy_strided(s->out + begin * s->out_stride, s->out_stride, (const char *)(keys + begin), sizeof *keys, end - begin,
                  sizeof *keys);
@@ -406,20 +411,25 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
  * `keys` and `spare` have room for the row and one more vector. */
 static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *keys, sort_key *spare,
                              int *is_ambiguous) {
-    sort_values_state state = {.row = s, .keys = keys};
-    lw_status status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
-    *is_ambiguous = state.is_ambiguous;
-    PATH_IF(state.is_ambiguous, "sort: values are ambiguous");
-    if (status != LW_OK || state.is_ambiguous) {
-        return status;
-    }
-#if SIMD_PARTITION
-    if (sort_is_quick(context, s->length)) {
-        status = sort_quick_keys(context, keys, spare, s->length);
-    } else
-#endif
-    {
-        status = sort_radix_keys(context, &state.keys, &spare, s->length);
+    sort_values_state state = {.row = s, .keys = (element_bits *)keys};
+    lw_status status = LW_OK;
+    int is_done = 0;
+    for (int is_quick = sort_is_quick(context, s->length); status == LW_OK && !is_done; is_quick = 0) {
+        state.is_float = is_quick && IS_FLOATING && ELEMENT_SIZE == 8;
+        state.flip = state.is_float ? s->flip & BITS_MIN : is_quick ? s->flip : s->flip ^ BITS_MIN;
+        status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
+        *is_ambiguous = state.is_ambiguous;
+        PATH_IF(state.is_ambiguous, "sort: values are ambiguous");
+        if (status != LW_OK || state.is_ambiguous) {
+            return status;
+        }
+        if (SIMD_PARTITION && is_quick) {
+            status = sort_quick_values(context, state.keys, s->length, &is_done);
+        } else {
+            status = sort_radix_keys(context, &keys, &spare, s->length);
+            state.keys = (element_bits *)keys;
+            is_done = 1;
+        }
     }
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_values, &state) : status;
 }
@@ -456,14 +466,12 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
         }
     }
     PATH_EITHER(needs_positions, "sort: pairs", "sort: values");
-#if SIMD_PARTITION
-    if (needs_positions && sort_is_quick(context, s->length)) {
+    if (SIMD_PARTITION && needs_positions && sort_is_quick(context, s->length)) {
         int is_done;
-        lw_status status = sort_by_prefix(context, s, (uint64_t *)pairs, (uint64_t *)spare, &is_done);
+        lw_status status = sort_by_prefix(context, s, (int64_t *)pairs, &is_done);
         if (status != LW_OK || is_done) {
             return status;
         }
     }
-#endif
     return needs_positions ? sort_pairs(context, s, pairs, spare) : LW_OK;
 }
