@@ -111,7 +111,8 @@ class AxisError(LanewiseError, ValueError, IndexError):
 
 
 class IndexOutOfRangeError(LanewiseError, IndexError):
-    """An index is out of range for its axis, or there are too many indices or more than one Ellipsis."""
+    """An index is out of range for its axis, a mask does not have the shape of the dimensions it indexes, or there are
+    too many indices or more than one Ellipsis."""
 
 
 class ArgumentError(LanewiseError, ValueError):

@@ -217,7 +217,8 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
         return _Group(axis, dimension, 1, entry), 1
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
-        raise ShapeError(f"expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}")
+        message = f"expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}"
+        raise IndexOutOfRangeError(message)
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
 

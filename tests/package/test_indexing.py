@@ -264,7 +264,7 @@ def test_out_of_range(key, wrong, axis):
         ("name", lw.ArgumentTypeError, "expected ints, slices"),
         (object(), lw.ArgumentTypeError, "expected ints, slices"),
         (([0], [0], [0]), lw.IndexOutOfRangeError, "at most 2 indices .*, got 3"),
-        ([True, False], lw.ShapeError, "mask of shape"),
+        ([True, False], lw.IndexOutOfRangeError, "mask of shape"),
         (([0, 1], [0, 1, 2]), lw.ShapeError, "broadcast together"),
         (([0], ..., ...), lw.IndexOutOfRangeError, "Ellipsis"),
     ],
