@@ -216,7 +216,8 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     if not _is_mask(entry):
         return _Group(axis, dimension, 1, entry), 1
     covered = tensor.shape[dimension : dimension + entry.ndim]
-    if entry.shape != covered:
+    # A mask without elements selects nothing, so an extent of 0 fits every dimension, as in the array API and NumPy.
+    if any(extent not in (0, size) for extent, size in zip(entry.shape, covered, strict=True)):
         message = f"expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}"
         raise IndexOutOfRangeError(message)
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim

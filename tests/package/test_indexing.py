@@ -187,6 +187,17 @@ def test_masks():
     assert x[True].shape == (1, 2, 2) and x[False].shape == (0, 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("shape", "mask_shape"),
+    [((0, 1), (0, 0)), ((3, 2), (0,)), ((3, 2), (0, 2)), ((3, 2), (3, 0)), ((3, 2), (0, 0)), ((2, 3, 4), (2, 0))],
+)
+def test_masks_without_elements_fit_every_extent(shape, mask_shape):
+    x, mask = lw.ones(shape), np.ones(mask_shape, dtype=bool)
+    assert x[mask].shape == np.ones(shape)[mask].shape
+    x[mask] = 5
+    assert bool(lw.all(x == 1))
+
+
 class One:
     """A number of another library, which Python accepts as an index."""
 
@@ -265,6 +276,7 @@ def test_out_of_range(key, wrong, axis):
         (object(), lw.ArgumentTypeError, "expected ints, slices"),
         (([0], [0], [0]), lw.IndexOutOfRangeError, "at most 2 indices .*, got 3"),
         ([True, False], lw.IndexOutOfRangeError, "mask of shape"),
+        (np.ones((0, 5), bool), lw.IndexOutOfRangeError, "mask of shape"),
         (([0, 1], [0, 1, 2]), lw.ShapeError, "broadcast together"),
         (([0], ..., ...), lw.IndexOutOfRangeError, "Ellipsis"),
     ],
