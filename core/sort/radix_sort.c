@@ -9,28 +9,34 @@ enum {
 };
 
 typedef struct sort_pass {
-    sort_block *block;
+    sort_chunk *chunk;
     void *argument;
     int64_t begin, end;
 } sort_pass;
 
+static void sort_chunks(sort_chunk *chunk, void *argument, int64_t begin, int64_t end) {
+    for (; begin < end; begin += SORT_CHUNK) {
+        chunk(argument, begin, min_int64(begin + SORT_CHUNK, end));
+    }
+}
+
 static lw_status sort_pass_task(lw_context *context, int64_t task, const void *argument) {
     const sort_pass *pass = argument;
     int64_t begin = pass->begin + task * SORT_BLOCK;
-    pass->block(pass->argument, begin, min_int64(begin + SORT_BLOCK, pass->end));
+    sort_chunks(pass->chunk, pass->argument, begin, min_int64(begin + SORT_BLOCK, pass->end));
     return LW_OK;
 }
 
-lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument) {
-    sort_pass pass = {block, argument, 0, count};
+lw_status sort_in_blocks(lw_context *context, int64_t count, sort_chunk *chunk, void *argument) {
+    sort_pass pass = {chunk, argument, 0, count};
     return run_tasks(context, divide_up(count, SORT_BLOCK), sort_pass_task, &pass);
 }
 
-lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument) {
+lw_status sort_in_order(lw_context *context, int64_t count, sort_chunk *chunk, void *argument) {
     lw_status status = LW_OK;
     PATH_EITHER(count <= SORT_BLOCK, "sort: pass of one block", "sort: pass of several blocks");
     for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {
-        sort_pass pass = {block, argument, begin, min_int64(begin + SORT_BLOCK, count)};
+        sort_pass pass = {chunk, argument, begin, min_int64(begin + SORT_BLOCK, count)};
         status =
             count <= SORT_BLOCK ? sort_pass_task(context, 0, &pass) : run_interruptible(context, sort_pass_task, &pass);
     }
@@ -41,9 +47,9 @@ typedef uint32_t sort_counts[SORT_DIGIT_VALUES];
 
 /* The passes of a radix sort over blocks of items. */
 typedef struct sort_radix_passes {
-    sort_block *count_all; /* adds to counts[d][v], for each digit d, the number of items whose digit d is v */
-    sort_block *count;     /* the same for one digit, in counts[0] */
-    sort_block *scatter;   /* moves each item to counts[0][its digit] in `sorted`, and increments this index */
+    sort_chunk *count_all; /* adds to counts[d][v], for each digit d, the number of items whose digit d is v */
+    sort_chunk *count;     /* the same for one digit, in counts[0] */
+    sort_chunk *scatter;   /* moves each item to counts[0][its digit] in `sorted`, and increments this index */
     int digits;            /* of a key */
 } sort_radix_passes;
 
@@ -139,7 +145,7 @@ static lw_status sort_radix_in_order(lw_context *context, void **items, void **s
 
 /* A pass of a radix sort that is divided among tasks. */
 typedef struct sort_divided_pass {
-    sort_block *block;
+    sort_chunk *chunk;
     sort_radix_state state; /* `counts` has an element for each part */
     int64_t n, per_part;
 } sort_divided_pass;
@@ -148,7 +154,7 @@ static lw_status sort_divided_task(lw_context *context, int64_t task, const void
     const sort_divided_pass *pass = argument;
     sort_radix_state state = pass->state;
     state.counts += task;
-    pass->block(&state, task * pass->per_part, min_int64((task + 1) * pass->per_part, pass->n));
+    sort_chunks(pass->chunk, &state, task * pass->per_part, min_int64((task + 1) * pass->per_part, pass->n));
     return LW_OK;
 }
 
@@ -165,7 +171,7 @@ static lw_status sort_radix_in_parts(lw_context *context, void **items, void **s
         if (status != LW_OK || sort_find_places(counts, parts, n)) {
             continue;
         }
-        pass.block = passes->scatter;
+        pass.chunk = passes->scatter;
         status = run_tasks(context, parts, sort_divided_task, &pass);
         sort_exchange(items, spare);
     }

@@ -11,18 +11,18 @@
 
 enum {
     SORT_BLOCK = 1 << 16,  /* items from one interruption point to the next (< 1 ms); a multiple of SORT_CHUNK */
+    SORT_CHUNK = 4096,     /* items that are processed together; a multiple of LANES */
     SORT_DIVIDED = 1 << 16 /* minimum number of items of a sort that is divided: its tasks take longer than waking */
 };
 
-/* Processes items begin .. end - 1 of a pass. */
-typedef void sort_block(void *argument, int64_t begin, int64_t end);
+/* Processes items begin .. end - 1 of a pass, at most SORT_CHUNK. */
+typedef void sort_chunk(void *argument, int64_t begin, int64_t end);
 
-/* Runs a pass whose blocks do not depend on each other: calls `block` for at most SORT_BLOCK items at a time, in any
- * order, on any threads. */
-lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument);
+/* Runs a pass whose blocks of SORT_BLOCK items do not depend on each other, in any order, on any threads. */
+lw_status sort_in_blocks(lw_context *context, int64_t count, sort_chunk *chunk, void *argument);
 
 /* The same, each block after the one before it. */
-lw_status sort_in_order(lw_context *context, int64_t count, sort_block *block, void *argument);
+lw_status sort_in_order(lw_context *context, int64_t count, sort_chunk *chunk, void *argument);
 
 /* A pair of a key of 32 bits, in the upper half, and a position; and one of a key of 64 bits. */
 typedef uint64_t sort_pair_32;

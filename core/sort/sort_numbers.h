@@ -25,8 +25,7 @@ enum {
     SORT_SHORT = LANES >= 8 ? 128
     : LANES > 1             ? 64
                             : 32,
-    SORT_CHUNK = 4096, /* elements whose keys are computed together; a multiple of LANES */
-    SORT_MIN_PART = 4  /* selection is divided into parts with at least this many times as many elements as
+    SORT_MIN_PART = 4 /* selection is divided into parts with at least this many times as many elements as
                         * candidates */
 };
 
@@ -109,12 +108,9 @@ typedef struct sort_pairs_state {
 static void sort_make_pairs(void *argument, int64_t begin, int64_t end) {
     const sort_pairs_state *state = argument;
     element_bits keys[SORT_CHUNK];
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        sort_keys(state->row, first, count, keys);
-        for (int64_t i = 0; i < count; i++) {
-            state->pairs[first + i] = sort_pair_of(keys[i], first + i);
-        }
+    sort_keys(state->row, begin, end - begin, keys);
+    for (int64_t i = begin; i < end; i++) {
+        state->pairs[i] = sort_pair_of(keys[i - begin], i);
     }
 }
 
@@ -148,26 +144,20 @@ typedef struct sort_prefixes {
 static void sort_find_range(void *argument, int64_t begin, int64_t end) {
     sort_prefixes *state = argument;
     element_bits keys[SORT_CHUNK];
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        sort_keys(state->row, first, count, keys);
-        for (int64_t i = 0; i < count; i++) {
-            state->least = keys[i] < state->least ? keys[i] : state->least;
-            state->largest = keys[i] > state->largest ? keys[i] : state->largest;
-        }
+    sort_keys(state->row, begin, end - begin, keys);
+    for (int64_t i = 0; i < end - begin; i++) {
+        state->least = keys[i] < state->least ? keys[i] : state->least;
+        state->largest = keys[i] > state->largest ? keys[i] : state->largest;
     }
 }
 
 static void sort_make_prefixes(void *argument, int64_t begin, int64_t end) {
     const sort_prefixes *state = argument;
     element_bits keys[SORT_CHUNK];
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        sort_keys(state->row, first, count, keys);
-        for (int64_t i = 0; i < count; i++) {
-            sort_key above = (sort_key)keys[i] - (sort_key)state->least;
-            state->items[first + i] = (int64_t)(above >> state->shift) << state->position_bits | (first + i);
-        }
+    sort_keys(state->row, begin, end - begin, keys);
+    for (int64_t i = begin; i < end; i++) {
+        sort_key above = (sort_key)keys[i - begin] - (sort_key)state->least;
+        state->items[i] = (int64_t)(above >> state->shift) << state->position_bits | i;
     }
 }
 
@@ -370,28 +360,26 @@ typedef struct sort_values_state {
 static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
     sort_values_state *state = argument;
     const sort_row *s = state->row;
-    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
-        if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
-            return;
+    element_bits *keys = state->keys;
+    if (__atomic_load_n(&state->is_ambiguous, __ATOMIC_RELAXED)) {
+        return;
+    }
+    copy_strided((char *)(keys + begin), sizeof *keys, s->x + begin * s->x_stride, s->x_stride, end - begin,
+                 sizeof *keys);
+    for (int64_t i = end; i % LANES; i++) {
+        keys[i] = 0;
+    }
+    vmask ambiguous = m_set(0);
+    for (int64_t i = begin; i < end; i += LANES) {
+        vbits bits = b_load(keys + i);
+        if (IS_FLOATING) {
+            vec x = v_from_bits(bits);
+            ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
         }
-        int64_t count = min_int64(end - first, SORT_CHUNK);
-        element_bits *keys = state->keys + first;
-        copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
-        for (int64_t i = count; i % LANES; i++) {
-            keys[i] = 0;
-        }
-        vmask ambiguous = m_set(0);
-        for (int64_t i = 0; i < count; i += LANES) {
-            vbits bits = b_load(keys + i);
-            if (IS_FLOATING) {
-                vec x = v_from_bits(bits);
-                ambiguous |= v_ne(x, x) | b_eq(bits, b_set(BITS_MIN));
-            }
-            b_store(keys + i, b_xor(state->is_float ? bits : choice_ordered(bits), b_set(state->flip)));
-        }
-        if (m_any(ambiguous)) {
-            __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
-        }
+        b_store(keys + i, b_xor(state->is_float ? bits : choice_ordered(bits), b_set(state->flip)));
+    }
+    if (m_any(ambiguous)) {
+        __atomic_store_n(&state->is_ambiguous, 1, __ATOMIC_RELAXED);
     }
 }
 

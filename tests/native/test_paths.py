@@ -28,7 +28,6 @@ NEVER = {
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "sort_divided_task: one": "a sort is divided among several threads",
     "sort_part_task: one": "a selection is divided among several threads",
-    "sort: quicksort gives up": "needs unlucky samples; tests/package/test_sorting.py has them",
     **dict.fromkeys(
         (
             *("put: in order", "put: in parts", "put_part: one", "put_part: several"),
