@@ -1,4 +1,4 @@
-/* Quicksort of keys, for the dtype of a translation unit: int32, int64 or float64.
+/* Quicksort of keys, for the dtype of a translation unit: int32, int64, float32 or float64.
  *
  * 1. A few keys: a bitonic sorting network in vectors.
  * 2. A partition, in place, moves the keys below a pivot, the median of a sample, to the front.

@@ -13,4 +13,5 @@ static inline int sort_is_quick(const lw_context *context, int64_t n) {
  * they clear *is_done and leave the keys in any order. */
 lw_status quick_sort_int32(lw_context *context, int32_t *keys, int64_t n, int *is_done);
 lw_status quick_sort_int64(lw_context *context, int64_t *keys, int64_t n, int *is_done);
+lw_status quick_sort_float32(lw_context *context, float *keys, int64_t n, int *is_done);
 lw_status quick_sort_float64(lw_context *context, double *keys, int64_t n, int *is_done);

@@ -339,10 +339,12 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
     return status;
 }
 
-/* Keys that identify the values. Quicksort compares signed integers, but floats of 64 bits themselves, which take fewer
- * instructions; radix sort compares unsigned integers. */
+/* Keys that identify the values. Quicksort compares signed integers, or floats themselves; radix sort compares unsigned
+ * integers. */
 #if IS_FLOATING && defined IS_64BIT
 #define sort_quick_values(context, keys, n, is_done) quick_sort_float64(context, (double *)(keys), n, is_done)
+#elif IS_FLOATING
+#define sort_quick_values(context, keys, n, is_done) quick_sort_float32(context, (float *)(keys), n, is_done)
 #elif defined IS_64BIT
 #define sort_quick_values quick_sort_int64
 #else
@@ -403,7 +405,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
     lw_status status = LW_OK;
     int is_done = 0;
     for (int is_quick = sort_is_quick(context, s->length); status == LW_OK && !is_done; is_quick = 0) {
-        state.is_float = is_quick && IS_FLOATING && ELEMENT_SIZE == 8;
+        state.is_float = is_quick && IS_FLOATING;
         state.flip = state.is_float ? s->flip & BITS_MIN : is_quick ? s->flip : s->flip ^ BITS_MIN;
         status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
         *is_ambiguous = state.is_ambiguous;
