@@ -16,24 +16,13 @@ typedef struct path_counter {
 } path_counter;
 
 #define PATH(path)                                                                                             \
-    do {                                                                                                       \
+    ({                                                                                                         \
         static path_counter path_here __attribute__((section("lw_paths"), used)) = {.name = path, .count = 0}; \
         path_here.count++;                                                                                     \
-    } while (0)
-#define PATH_IF(condition, path) \
-    do {                         \
-        if (condition) {         \
-            PATH(path);          \
-        }                        \
-    } while (0)
-#define PATH_EITHER(condition, path, other) \
-    do {                                    \
-        if (condition) {                    \
-            PATH(path);                     \
-        } else {                            \
-            PATH(other);                    \
-        }                                   \
-    } while (0)
+        (void)0;                                                                                               \
+    })
+#define PATH_IF(condition, path) ((condition) ? PATH(path) : (void)0)
+#define PATH_EITHER(condition, path, other) ((condition) ? PATH(path) : PATH(other))
 #else
 #define PATH(path) ((void)0)
 #define PATH_IF(condition, path) ((void)0)
