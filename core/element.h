@@ -24,82 +24,71 @@
 #define ELEMENT float32
 #define IS_FLOATING 1
 typedef float element;
-typedef vf32 vec;
-#define V(name) vf32_##name
+#define VEC vf32
 #elif defined LW_ELEMENT_INT32
 #define ELEMENT int32
-#define IS_FLOATING 0
 typedef int32_t element;
-typedef vi32 vec;
-#define V(name) vi32_##name
+#define VEC vi32
 #elif defined LW_ELEMENT_UINT32
 #define ELEMENT uint32
-#define IS_FLOATING 0
 #define IS_UNSIGNED
 typedef uint32_t element;
-typedef vu32 vec;
-#define V(name) vu32_##name
+#define VEC vu32
 #elif defined LW_ELEMENT_BOOL
 #define ELEMENT bool
-#define IS_FLOATING 0
 typedef uint8_t element;
-typedef vm32 vec;
-#define V(name) vm32_##name
+#define VEC vm32
 #elif defined LW_ELEMENT_FLOAT64
 #define ELEMENT float64
 #define IS_FLOATING 1
 #define IS_64BIT
 typedef double element;
-typedef vf64 vec;
-#define V(name) vf64_##name
+#define VEC vf64
 #elif defined LW_ELEMENT_INT64
 #define ELEMENT int64
-#define IS_FLOATING 0
 #define IS_64BIT
 typedef int64_t element;
-typedef vi64 vec;
-#define V(name) vi64_##name
+#define VEC vi64
 #elif defined LW_ELEMENT_UINT64
 #define ELEMENT uint64
-#define IS_FLOATING 0
 #define IS_UNSIGNED
 #define IS_64BIT
 typedef uint64_t element;
-typedef vu64 vec;
-#define V(name) vu64_##name
+#define VEC vu64
 #elif defined LW_ELEMENT_INT8
 #define ELEMENT int8
-#define IS_FLOATING 0
 #define IS_8BIT
 typedef int8_t element;
-typedef vi8 vec;
-#define V(name) vi8_##name
+#define VEC vi8
 #elif defined LW_ELEMENT_INT16
 #define ELEMENT int16
-#define IS_FLOATING 0
 #define IS_16BIT
 typedef int16_t element;
-typedef vi16 vec;
-#define V(name) vi16_##name
+#define VEC vi16
 #elif defined LW_ELEMENT_UINT8
 #define ELEMENT uint8
-#define IS_FLOATING 0
 #define IS_UNSIGNED
 #define IS_8BIT
 typedef uint8_t element;
-typedef vu8 vec;
-#define V(name) vu8_##name
+#define VEC vu8
 #elif defined LW_ELEMENT_UINT16
 #define ELEMENT uint16
-#define IS_FLOATING 0
 #define IS_UNSIGNED
 #define IS_16BIT
 typedef uint16_t element;
-typedef vu16 vec;
-#define V(name) vu16_##name
+#define VEC vu16
 #else
 #error "define LW_ELEMENT_<DTYPE>, the dtype to compile for"
 #endif
+
+#ifndef IS_FLOATING
+#define IS_FLOATING 0
+#endif
+
+typedef VEC vec;
+#define V(name) JOIN(VEC, name)
+#define JOIN(first, second) JOINED(first, second)
+#define JOINED(first, second) first##_##second
 
 #ifdef IS_64BIT
 /* Chooses a constant by the precision of elements. */
@@ -172,9 +161,8 @@ INLINE element element_from_bits(element_bits bits) {
 #endif
 
 /* Begins the definition of the kernel lw_<op>_<dtype>. KERNEL is in layout/layout_iterator.h. */
-#define ELEMENT_KERNEL(op) KERNEL_OF(op, ELEMENT)
-#define KERNEL_OF(op, dtype) KERNEL_NAMED(op, dtype)
-#define KERNEL_NAMED(op, dtype) KERNEL(op##_##dtype)
+#define ELEMENT_KERNEL(op) KERNEL_NAMED(JOIN(op, ELEMENT))
+#define KERNEL_NAMED(name) KERNEL(name)
 
 #define v_set V(set)
 #define v_load V(load)
@@ -278,8 +266,6 @@ INLINE element element_from_bits(element_bits bits) {
 #define b_first B(first)
 #define b_slide_down B(slide_down)
 #define b_swap B(swap)
-#define b_even B(even)
-#define b_odd B(odd)
 #define b_gather B(gather)
 
 /* Whether each element is nonzero; NaN is nonzero. */
