@@ -67,29 +67,13 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     return step == 0 ? REPEATED : PACKED;
 }
 
+/* Repeats an element `count` times in a buffer, of which whole groups of 8 bytes are written. */
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
-    char item[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
-    for (int32_t i = 0; i < size; i++) {
-        item[i] = place[i];
+    char group[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
+    for (int32_t i = 0; i < 8; i++) {
+        group[i] = place[i & (size - 1)];
     }
-    switch (size) {
-    case 1:
-        PATH("elementwise: fills 1 byte");
-        copy_strided_8(buffer, 1, item, 0, count);
-        return;
-    case 2:
-        PATH("elementwise: fills 2 bytes");
-        copy_strided_16(buffer, 2, item, 0, count);
-        return;
-    case 4:
-        PATH("elementwise: fills 4 bytes");
-        copy_strided_32(buffer, 4, item, 0, count);
-        return;
-    default:
-        PATH("elementwise: fills 8 bytes");
-        copy_strided_64(buffer, 8, item, 0, count);
-        return;
-    }
+    copy_strided_64(buffer, 8, group, 0, divide_up(count * size, 8));
 }
 
 /* Advances the iterator by `rows` rows of the layout. */
