@@ -153,7 +153,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
         }
     }
     range.begin = range.begin / LANES * LANES;
-    range.end = divide_up(range.end, LANES) * LANES;
+    range.end = round_up(range.end, LANES);
     for (int64_t i = 0; i < rows; i++) {
         attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
     }
@@ -216,7 +216,7 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
             .c_column = sizeof(element),
         };
         unpacked_multiply(&product);
-        attention_range range = {0, divide_up(keys, LANES) * LANES};
+        attention_range range = {0, round_up(keys, LANES)};
         for (int64_t i = 0; i < c->rows; i++) {
             attention_row(c, i, c->scores + i * ATTENTION_UNPACKED_KEYS, key, range);
         }
@@ -250,7 +250,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             v_store(c->weights + i, v_set(0));
         }
     } else {
-        count = divide_up(c->rows, GEMM_MR) * GEMM_MR * l->depth;
+        count = round_up(c->rows, GEMM_MR) * l->depth;
         for (int64_t i = 0; i < c->rows; i += GEMM_MR) {
             gemm_pack_a_panel(c->queries + i * l->depth, c->query + i * row, row, column,
                               min_int64(c->rows - i, GEMM_MR), l->depth);
@@ -260,7 +260,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     for (int64_t i = 0; i < count; i += LANES) {
         v_store(c->queries + i, v_load(c->queries + i) * scale);
     }
-    for (int64_t i = 0; i < divide_up(c->rows, GEMM_MR) * GEMM_MR * c->width; i += LANES) {
+    for (int64_t i = 0; i < round_up(c->rows, GEMM_MR) * c->width; i += LANES) {
         v_store(c->sums + i, v_set(0));
     }
     for (int64_t i = 0; i < c->rows; i++) {
@@ -336,7 +336,7 @@ static void attention_finish(const attention_chunk *c) {
  * only updates `used`, to find out how much memory is needed. */
 INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
     element *part = memory ? memory + *used : NULL;
-    *used += divide_up(count, 16) * 16;
+    *used += round_up(count, 16);
     return part;
 }
 
@@ -344,7 +344,7 @@ INLINE element *attention_carve(element *memory, int64_t *used, int64_t count) {
 static int64_t attention_place_arrays(const attention *all, attention_chunk *c, element *memory) {
     const lw_attention_layout *l = all->layout;
     int64_t rows = min_int64(l->queries, all->rows), used = 0;
-    int64_t tiles = divide_up(rows, GEMM_MR) * GEMM_MR;
+    int64_t tiles = round_up(rows, GEMM_MR);
     c->width = all->width;
     c->queries = attention_carve(memory, &used, tiles * l->depth);
     c->sums = attention_carve(memory, &used, tiles * all->width);
@@ -424,7 +424,7 @@ static int64_t attention_chunk_blocks(int64_t blocks, int64_t batch, int64_t thr
 static lw_status attention_run(lw_context *context, const lw_attention_layout *l, const void *const *inputs,
                                void *const *outputs) {
     attention all = {.layout = l, .inputs = inputs, .out = outputs[0]};
-    all.width = divide_up(l->value_depth, GEMM_NR) * GEMM_NR;
+    all.width = round_up(l->value_depth, GEMM_NR);
     all.is_unpacked =
         l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(element) && l->column_strides[2] == sizeof(element);
     int64_t batch = layout_count(&l->batch, 0, l->batch.ndim);

@@ -279,7 +279,7 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
     const lw_window_layout *w = s->layout;
     const int64_t *step = w->strides[1];
     int64_t channels = w->in_channels / w->groups, per_group = w->out_channels / w->groups;
-    int64_t width = window_width(strip->count);
+    int64_t width = round_up(strip->count, LANES);
     element buffer[WINDOW_STRIP];
     window_tap tap;
     for (int64_t r = 0; r < rows; r++) {
@@ -394,7 +394,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         int64_t parts = min_int64(1 + CONV_TASKS * context->threads / all.products, all.product.n / CONV_PART_COLUMNS);
         if (parts > 0 && parts * all.products >= context->threads) {
             PATH("conv: parts of images");
-            all.part_columns = divide_up(divide_up(all.product.n, parts), GEMM_NR) * GEMM_NR;
+            all.part_columns = round_up(divide_up(all.product.n, parts), GEMM_NR);
             all.parts = divide_up(all.product.n, all.part_columns);
             return run_tasks(context, all.parts * all.products, conv_part_task, &all);
         }

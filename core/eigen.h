@@ -74,8 +74,6 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
     }
 }
 
-static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
-
 /* Stores d[i], e[i - 1] and, in row i of A, the Householder vector v of step i. The reflection by v makes elements
  * 0 .. i - 2 of that row zero. Returns half the squared length of v, or 0 without storing v if these elements are zero
  * already. */
@@ -111,7 +109,7 @@ static lw_status eigen_product_task(lw_context *context, int64_t task, const voi
     const eigen *m = argument;
     int64_t first = task * m->per_task;
     for (int64_t j = first; j < eigen_end(m, first); j++) {
-        m->q[j] = eigen_dot(m->a + j * m->width, m->a + m->i * m->width, eigen_width(m->i)) / m->h[m->i];
+        m->q[j] = eigen_dot(m->a + j * m->width, m->a + m->i * m->width, round_up(m->i, EIGEN_GROUP)) / m->h[m->i];
     }
     return LW_OK;
 }
@@ -122,7 +120,7 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
     const double *v = m->a + m->i * m->width;
     int64_t first = task * m->per_task;
     for (int64_t j = first; j < eigen_end(m, first); j++) {
-        eigen_subtract(m->a + j * m->width, v[j], m->q, m->q[j], v, eigen_width(m->i));
+        eigen_subtract(m->a + j * m->width, v[j], m->q, m->q[j], v, round_up(m->i, EIGEN_GROUP));
     }
     return LW_OK;
 }
@@ -131,7 +129,7 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
 static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const void *argument) {
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
-    int64_t first = task * m->per_task, width = eigen_width(m->i);
+    int64_t first = task * m->per_task, width = round_up(m->i, EIGEN_GROUP);
     for (int64_t j = first; j < eigen_end(m, first); j++) {
         double *row = m->z + j * m->width;
         eigen_subtract(row, eigen_dot(row, v, width) / m->h[m->i], v, 0, v, width);
@@ -177,8 +175,8 @@ static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
         if (status != LW_OK) {
             return status;
         }
-        double along = eigen_dot(v, m->q, eigen_width(m->i)) / (2 * half);
-        eigen_subtract(m->q, along, v, 0, v, eigen_width(m->i));
+        double along = eigen_dot(v, m->q, round_up(m->i, EIGEN_GROUP)) / (2 * half);
+        eigen_subtract(m->q, along, v, 0, v, round_up(m->i, EIGEN_GROUP));
         status = eigen_rows(context, m, eigen_update_task);
         if (status != LW_OK) {
             return status;
@@ -371,7 +369,7 @@ static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batc
 static lw_status eigen_task(lw_context *context, int64_t task, const void *argument) {
     const eigen_batch *b = argument;
     const lw_matrix_layout *l = b->layout;
-    int64_t n = l->n, width = eigen_width(n), matrices = b->vectors ? 2 : 1;
+    int64_t n = l->n, width = round_up(n, EIGEN_GROUP), matrices = b->vectors ? 2 : 1;
     double *memory = allocate_scratch(context, (size_t)((matrices * n + 6) * width) * 8);
     if (!memory) {
         return LW_NO_MEMORY;
@@ -408,6 +406,6 @@ static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout 
     }
     int64_t tasks = context->threads > 1 ? context->tasks : context->tasks * EIGEN_CHECKS;
     b.task_elements = context->tasks > 1 ? divide_up(b.count * l->n * l->n * l->n, tasks) : INT64_MAX;
-    b.per_task = l->n * eigen_width(l->n) <= b.task_elements ? items_per_task(context, b.count, 1) : b.count;
+    b.per_task = l->n * round_up(l->n, EIGEN_GROUP) <= b.task_elements ? items_per_task(context, b.count, 1) : b.count;
     return run_tasks(context, divide_up(b.count, b.per_task), eigen_task, &b);
 }

@@ -204,7 +204,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
             most = extent / unit;
             ordered.dim = d;
             /* Each part repeats the work per index, so rows are cut into only one part per thread. */
-            ordered.per_part = divide_up(divide_up(extent, is_last ? threads : tasks), unit) * unit;
+            ordered.per_part = round_up(divide_up(extent, is_last ? threads : tasks), unit);
         }
     }
     if (HAS_THREADS && ordered.per_part > 0) {
@@ -216,7 +216,7 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
         extent * (stride < 0 ? -stride : stride) > PUT_RANGES_MIN_BYTES) {
         PATH_IF(HAS_THREADS, "put: by ranges of the axis");
         ordered.all.function = range_function;
-        ordered.per_part = divide_up(divide_up(extent, threads), PUT_LINE) * PUT_LINE;
+        ordered.per_part = round_up(divide_up(extent, threads), PUT_LINE);
         return run_tasks(context, divide_up(extent, ordered.per_part), put_range, &ordered);
     }
     PATH("put: in order");

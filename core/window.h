@@ -14,9 +14,6 @@
 
 enum { WINDOW_STRIP = 64 };
 
-/* Rounds up to whole vectors. */
-INLINE int64_t window_width(int64_t count) { return divide_up(count, LANES) * LANES; }
-
 typedef struct window_range {
     int64_t begin, end;
 } window_range;
@@ -116,7 +113,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
             image++;
         }
     }
-    for (int64_t c = count; c < window_width(count); c++) {
+    for (int64_t c = count; c < round_up(count, LANES); c++) {
         s->row[c] = s->column[c] = 0;
     }
 }

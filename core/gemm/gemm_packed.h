@@ -259,7 +259,7 @@ static lw_status gemm_on_all_threads(lw_context *context, const gemm *g) {
 
 /* Without scratch memory, packs B, too. */
 static lw_status gemm_skinny(lw_context *context, const gemm *g) {
-    int64_t elements = divide_up(g->m, GEMM_MR) * GEMM_MR * g->k;
+    int64_t elements = round_up(g->m, GEMM_MR) * g->k;
     element *scratch = allocate_scratch(context, (size_t)(elements + 16) * sizeof *scratch);
     if (!scratch) {
         return gemm_on_all_threads(context, g);

@@ -73,7 +73,7 @@ static gemm_sizes gemm_choose_sizes(const lw_context *context, const gemm *g, in
         int64_t most = panels / (threads * GEMM_LONG_TASKS) * GEMM_NR;
         columns = most > columns ? most : columns;
     }
-    sizes.block = divide_up(rows, GEMM_MR) * GEMM_MR;
+    sizes.block = round_up(rows, GEMM_MR);
     sizes.task_columns = min_int64(columns, sizes.task_columns);
     sizes.packing = 1 << 15;
     return sizes;
@@ -93,10 +93,10 @@ static gemm_plan gemm_make_plan(const lw_context *context, const gemm *g, int64_
     if (!plan.shares_b) {
         sizes->columns = g->n;
     }
-    int64_t a_rows = sizes->is_narrow ? GEMM_MR : divide_up(min_int64(g->m, sizes->rows), GEMM_MR) * GEMM_MR;
+    int64_t a_rows = sizes->is_narrow ? GEMM_MR : round_up(min_int64(g->m, sizes->rows), GEMM_MR);
     int keeps_b = threads <= 1 && gemm_has_long_panels(sizes->depth);
     int64_t b_columns = plan.shares_b ? sizes->columns : keeps_b ? sizes->task_columns : 0;
-    plan.a_size = divide_up(a_rows * sizes->depth, 16) * 16; /* multiples of 64 bytes */
-    plan.b_size = divide_up(divide_up(min_int64(g->n, b_columns), GEMM_NR) * GEMM_NR * sizes->depth, 16) * 16;
+    plan.a_size = round_up(a_rows * sizes->depth, 16); /* multiples of 64 bytes */
+    plan.b_size = round_up(round_up(min_int64(g->n, b_columns), GEMM_NR) * sizes->depth, 16);
     return plan;
 }

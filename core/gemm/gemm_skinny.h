@@ -23,7 +23,7 @@ typedef struct skinny {
 
 static void skinny_strip(const gemm *g, const element *a, int64_t first, int64_t columns) {
     _Alignas(64) element sums[SKINNY_MAX_ROWS * SKINNY_NC], last[SKINNY_KC * GEMM_NR];
-    int64_t width = divide_up(columns, LANES) * LANES, row_bytes = width * (int64_t)sizeof *sums;
+    int64_t width = round_up(columns, LANES), row_bytes = width * (int64_t)sizeof *sums;
     for (int64_t p = 0; p < g->k; p += SKINNY_KC) {
         int64_t depth = min_int64(g->k - p, SKINNY_KC);
         PATH_IF(p == 0, "skinny: first block of k");
@@ -64,7 +64,7 @@ static lw_status skinny_multiply(lw_context *context, const gemm *g, element *sc
                           g->k);
     }
     int64_t strip = divide_up(g->n, divide_up(g->n, SKINNY_NC)); /* strips of about equal width */
-    skinny all = {.g = g, .a = scratch, .strip = divide_up(strip, GEMM_NR) * GEMM_NR};
+    skinny all = {.g = g, .a = scratch, .strip = round_up(strip, GEMM_NR)};
     all.strips = divide_up(GEMM_SMALL_WORK, all.strip * g->m * g->k);
     return run_tasks(context, divide_up(g->n, all.strip * all.strips), skinny_task, &all);
 }

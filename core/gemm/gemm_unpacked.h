@@ -196,7 +196,7 @@ static void unpacked_by_dots(const gemm *g) {
                 }
             }
             for (int64_t r = 0; r < rows; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
-                for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
+                for (int64_t c = round_up(columns, 4); c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }
             }
@@ -298,7 +298,7 @@ static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
     int64_t tasks = divide_up(g->n, unpacked_task_columns(g));
     unpacked_parts parts = {.g = g, .count = divide_up(g->k, UNPACKED_PART)};
     if (HAS_THREADS && parts.count > tasks) {
-        parts.width = divide_up(g->n, LANES) * LANES;
+        parts.width = round_up(g->n, LANES);
         parts.sums = allocate_scratch(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
     }
     if (!HAS_THREADS || !parts.sums) {

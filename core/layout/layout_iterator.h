@@ -114,11 +114,12 @@ static inline void release_scratch(lw_context *context, void *memory) {
 
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t round_up(int64_t a, int64_t unit) { return divide_up(a, unit) * unit; }
 
 /* Returns the number of items per task if `count` items are divided into about context->tasks tasks: a positive
  * multiple of `unit`. */
 static inline int64_t items_per_task(const lw_context *context, int64_t count, int64_t unit) {
     int64_t tasks = context->tasks > 1 ? context->tasks : 1;
-    int64_t units = divide_up(divide_up(count, tasks), unit);
-    return units > 1 ? units * unit : unit;
+    int64_t items = round_up(divide_up(count, tasks), unit);
+    return items > unit ? items : unit;
 }
