@@ -50,22 +50,17 @@ typedef struct attention_chunk {
     element *scores, *weights;  /* a block's scores; its packed weights or, if is_unpacked, its weighted sums */
 } attention_chunk;
 
-/* A range of keys or of scores: begin .. end - 1, empty if end <= begin. */
-typedef struct attention_range {
-    int64_t begin, end;
-} attention_range;
-
 /* Returns the range of keys that at least one of the queries first .. last sees, ignoring the mask. Positions in the
  * range are relative to key number `key`. */
-static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
+static index_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
-    return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
+    return (index_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
 /* Adds the mask to the scores in `range`, which covers whole vectors. Where the mask is -inf or the key is not in
  * `visible`, the score becomes -inf, even if it was NaN. */
-static void attention_hide(const attention_chunk *c, int64_t row, element *scores, int64_t key, attention_range range,
-                           attention_range visible) {
+static void attention_hide(const attention_chunk *c, int64_t row, element *scores, int64_t key, index_range range,
+                           index_range visible) {
     int64_t step = c->layout->column_strides[3];
     const char *mask = c->mask ? c->mask + row * c->layout->row_strides[3] + key * step : NULL;
     int64_t begin = min_int64(visible.begin, range.end); /* bounded so that `first` fits in 32 bits */
@@ -99,8 +94,8 @@ INLINE vec attention_exp(vec x) {
 /* Replaces the scores of a row with weights and adds these to the row's total. If a score is larger than all earlier
  * ones, rescales the row's sums and total so far. The search for the largest score ignores NaN, but the weight of a NaN
  * score is NaN, which makes the total NaN. */
-static void attention_row(const attention_chunk *c, int64_t row, element *scores, int64_t key, attention_range range) {
-    attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
+static void attention_row(const attention_chunk *c, int64_t row, element *scores, int64_t key, index_range range) {
+    index_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
         PATH_EITHER(c->mask, "attention: mask", "attention: hides keys");
         attention_hide(c, row, scores, key, range, visible);
@@ -137,7 +132,7 @@ static void attention_row(const attention_chunk *c, int64_t row, element *scores
 static void attention_block(const attention_chunk *c, int64_t first, int64_t key, int64_t keys) {
     const lw_attention_layout *l = c->layout;
     int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(element);
-    attention_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
+    index_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
     if (range.begin < 0) {
         range.begin = 0;
     }
@@ -173,7 +168,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
 /* Processes all keys that the chunk's queries see, packing a block of keys and values at a time. Blocks begin at a
  * multiple of ATTENTION_KEYS and end there or at the last key, whatever the chunk is, so that results do not depend on
  * the division into chunks. */
-static void attention_blocks(const attention_chunk *c, attention_range visible) {
+static void attention_blocks(const attention_chunk *c, index_range visible) {
     const lw_attention_layout *l = c->layout;
     int64_t begin = visible.begin / ATTENTION_KEYS * ATTENTION_KEYS;
     for (int64_t key = begin; key < visible.end; key += ATTENTION_KEYS) {
@@ -196,7 +191,7 @@ static void attention_blocks(const attention_chunk *c, attention_range visible) 
 }
 
 /* Processes all keys that the chunk's queries see, without packing. */
-static void attention_unpacked(const attention_chunk *c, attention_range visible) {
+static void attention_unpacked(const attention_chunk *c, index_range visible) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_UNPACKED_KEYS) {
         int64_t keys = min_int64(visible.end - key, ATTENTION_UNPACKED_KEYS);
@@ -216,7 +211,7 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
             .c_column = sizeof(element),
         };
         unpacked_multiply(&product);
-        attention_range range = {0, round_up(keys, LANES)};
+        index_range range = {0, round_up(keys, LANES)};
         for (int64_t i = 0; i < c->rows; i++) {
             attention_row(c, i, c->scores + i * ATTENTION_UNPACKED_KEYS, key, range);
         }
@@ -274,7 +269,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
  * overflow. */
 static void attention_recompute_row(const attention_chunk *c, int64_t row, element total) {
     const lw_attention_layout *l = c->layout;
-    attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
+    index_range visible = attention_visible(l, c->first + row, c->first + row, 0);
     element largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
     const char *q = c->query + row * l->row_strides[0];
     for (int64_t j = 0; j < l->value_depth; j++) {
@@ -386,7 +381,7 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
             c.mask += it.offset[3] + c.first * l->row_strides[3];
         }
         c.out = all->out + it.offset[4] + c.first * l->row_strides[4];
-        attention_range visible = attention_visible(l, c.first, c.first + c.rows - 1, 0);
+        index_range visible = attention_visible(l, c.first, c.first + c.rows - 1, 0);
         attention_start(&c, all->is_unpacked);
         PATH_IF(c.first > 0, "attention: another chunk of queries");
         if (all->is_unpacked) {

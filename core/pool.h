@@ -158,13 +158,13 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
     } else {
         for (int64_t c = 0; c < columns; c++) {
             int64_t left = (j + c) * w->stride[1] - w->padding[1];
-            window_range inside = window_inside(left, w->dilation[1], w->kernel_size[1], w->in_size[1]);
+            index_range inside = window_inside(left, w->dilation[1], w->kernel_size[1], w->in_size[1]);
             across[c] = (element)(inside.end - inside.begin);
         }
     }
     for (int64_t row = first; row < first + rows; row++, to += pitch) {
         int64_t top = row % w->out_size[0] * w->stride[0] - w->padding[0];
-        window_range inside = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
+        index_range inside = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
         vec divisor = v_set(s->divisor > 0 ? s->divisor : (element)(inside.end - inside.begin));
         int64_t c = 0;
         if (s->divisor > 0) {
@@ -185,7 +185,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
                         element *to) {
     const lw_window_layout *w = s->layout;
     const int64_t *x = w->strides[0];
-    window_range across = window_inside(column, 1, width, w->in_size[1]);
+    index_range across = window_inside(column, 1, width, w->in_size[1]);
     pool_rows rows = {.step = w->dilation[0] * x[2], .width = across.end - across.begin};
     if (rows.width < pitch) {
         for (int64_t c = 0; c < count * pitch; c += LANES) {
@@ -202,7 +202,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
     to += across.begin;
     for (int64_t done = 0; done < count; done += together, to += together * pitch) {
         int64_t top = i * w->stride[0] - w->padding[0];
-        window_range down = window_inside(top, w->dilation[0], height, w->in_size[0]);
+        index_range down = window_inside(top, w->dilation[0], height, w->in_size[0]);
         rows.count = down.end - down.begin;
         rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
                     (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
@@ -305,8 +305,8 @@ static lw_status pool_run(lw_context *context, const pool *rule, const lw_window
                           (out[1] == row * w->out_size[0] || w->out_channels == 1) &&
                           (out[0] == row * w->out_size[0] * w->out_channels || w->batch == 1);
     int64_t plane = w->out_size[0] * w->stride[0] * w->strides[0][2];
-    window_range inside = window_inside(-w->padding[0], w->stride[0], w->out_size[0],
-                                        w->in_size[0] - (w->kernel_size[0] - 1) * w->dilation[0]);
+    index_range inside = window_inside(-w->padding[0], w->stride[0], w->out_size[0],
+                                       w->in_size[0] - (w->kernel_size[0] - 1) * w->dilation[0]);
     s.rows_are_even = inside.end - inside.begin == w->out_size[0] &&
                       (w->strides[0][1] == plane || w->out_channels == 1) &&
                       (w->strides[0][0] == plane * w->out_channels || w->batch == 1);

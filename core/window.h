@@ -14,19 +14,15 @@
 
 enum { WINDOW_STRIP = 64 };
 
-typedef struct window_range {
-    int64_t begin, end;
-} window_range;
-
 INLINE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
 
 /* Returns which of the `count` numbers first, first + step ... are in 0 .. size - 1, as a range of their indices. */
-INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
+INLINE index_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
     int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
     if (first + (count - 1) * step >= size) {
         end = first < size ? window_steps(size - first, step) : 0;
     }
-    return (window_range){min_int64(begin, end), end};
+    return (index_range){min_int64(begin, end), end};
 }
 
 /* A run: consecutive results of one image for which a tap reads equally spaced elements of x. `image` is the byte
@@ -120,15 +116,15 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
 
 /* Returns which of the `count` offsets from, from + step ... are in s->lowest .. s->highest, as a range of their
  * indices. */
-INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
+INLINE index_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
-        return (window_range){0, count};
+        return (index_range){0, count};
     }
     PATH_IF(step > 0, "window: part of an ascending run");
     PATH_IF(step < 0, "window: part of a descending run");
     if (step == 0) {
-        return (window_range){0, 0};
+        return (index_range){0, 0};
     }
     return step > 0 ? window_inside(from - s->lowest, step, count, size)
                     : window_inside(s->highest - from, -step, count, size);
@@ -138,7 +134,7 @@ INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64
 static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     const lw_window_layout *w = s->layout;
     int64_t down = p * w->dilation[0];
-    window_range i = window_inside(down - w->padding[0], w->stride[0], w->out_size[0], w->in_size[0]);
+    index_range i = window_inside(down - w->padding[0], w->stride[0], w->out_size[0], w->in_size[0]);
     vbits begin = b_set(window_place(i.begin, s->first_row)), end = b_set(window_place(i.end, s->first_row));
     t->strip = s;
     t->down = down * w->strides[0][2];
@@ -154,7 +150,7 @@ static void window_tap_start(window_tap *t, int64_t q) {
     const window_strip *s = t->strip;
     const lw_window_layout *w = s->layout;
     int64_t across = q * w->dilation[1], distance = t->down + across * w->strides[0][3];
-    window_range j = window_inside(across - w->padding[1], w->stride[1], w->out_size[1], w->in_size[1]);
+    index_range j = window_inside(across - w->padding[1], w->stride[1], w->out_size[1], w->in_size[1]);
     vbits begin = b_set(window_place(j.begin, s->first_column)), end = b_set(window_place(j.end, s->first_column));
     for (int64_t c = 0; c < s->count; c += LANES) {
         vbits column = b_load(s->column + c);
@@ -165,7 +161,7 @@ static void window_tap_start(window_tap *t, int64_t q) {
     for (int64_t r = 0; r < s->runs; r++) {
         window_run run = s->run[r];
         run.from += distance;
-        window_range range = window_in_channel(s, run.from, s->step, run.count);
+        index_range range = window_in_channel(s, run.from, s->step, run.count);
         run.from += run.image + range.begin * s->step;
         run.to += range.begin;
         run.count = range.end - range.begin;

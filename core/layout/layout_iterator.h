@@ -64,6 +64,11 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
+/* A range of indices: begin .. end - 1, empty if end <= begin. */
+typedef struct index_range {
+    int64_t begin, end;
+} index_range;
+
 /* HAS_THREADS: the host may have several threads. IS_DOWNLOADED: pages download the code, which leaves out what gains
  * little. */
 #if defined __wasm__
