@@ -8,7 +8,9 @@
  * the kernel lw_<op>_<dtype>. Parameters: seed, offset. */
 #pragma once
 
-#include "creation.h"
+#include "element.h"
+#include "layout/spans.h"
+#include "layout/strided.h"
 
 enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters and words per call of random_philox */
 _Static_assert(SPAN_UNIT % RANDOM_WORDS == 0, "a task of rand would waste some of the last batch's words");
@@ -71,4 +73,4 @@ static void random_span(const span *p, const lw_scalar *parameters, random_conve
         }                                                                                                           \
     }                                                                                                               \
     static void op##_span(const span *p, const lw_scalar *parameters) { random_span(p, parameters, op##_convert); } \
-    CREATION(op)
+    ELEMENT_KERNEL(op) { return run_spans(context, layout, inputs, 0, outputs, parameters, op##_span); }

@@ -2,7 +2,8 @@
  * parameters: start and step, in .f for floats and .i for integers. */
 #pragma once
 
-#include "creation.h"
+#include "element.h"
+#include "layout/spans.h"
 
 #if IS_FLOATING
 typedef double arange_wide;
@@ -20,4 +21,4 @@ static void arange_span(const span *p, const lw_scalar *parameters) {
     }
 }
 
-CREATION(arange)
+ELEMENT_KERNEL(arange) { return run_spans(context, layout, inputs, 0, outputs, parameters, arange_span); }

@@ -1,8 +1,9 @@
 /* Fills the result with one value. parameters: the value, in .f for float dtypes and .i for the others. */
 #pragma once
 
-#include "creation.h"
+#include "layout/spans.h"
 #include "layout/stream.h"
+#include "layout/strided.h"
 
 enum { FULL_ITEMS = 64 }; /* copies of the value that are written to the result at a time */
 
