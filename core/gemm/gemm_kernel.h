@@ -152,32 +152,25 @@ INLINE void gemm_tile_of(int height, int vectors, int64_t depth, gemm_operands o
     }
 }
 
-/* Computes a tile from a packed panel of A. */
-INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                            char *tile, int64_t tile_row, gemm_store_mode mode) {
-    gemm_operands o = {.a = a, .b = b, .b_step = b_step};
-    gemm_tile_of(rows, vectors, depth, o, tile, tile_row, mode);
-}
-
 static void gemm_tile(int64_t depth, const element *a, const element *b, char *tile, int64_t tile_row,
                       gemm_store_mode mode) {
-    gemm_panel_tile(GEMM_MR, GEMM_NR_VECTORS, depth, (const char *)a, (const char *)b, GEMM_NR * sizeof *b, tile,
-                    tile_row, mode);
+    gemm_operands o = {.a = (const char *)a, .b = (const char *)b, .b_step = GEMM_NR * sizeof *b};
+    gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
 }
 
-INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                              char *tile, int64_t tile_row, gemm_store_mode mode) {
+INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, gemm_operands o, char *tile, int64_t tile_row,
+                              gemm_store_mode mode) {
     if (rows <= GEMM_EDGE_MR && GEMM_EDGE_MR < GEMM_MR) {
         PATH_IF(GEMM_EDGE_MR < GEMM_MR && vectors == 1, "gemm_edge_tile: EDGE_MR rows of one vector");
         PATH_IF(GEMM_EDGE_MR < GEMM_MR && vectors > 1, "gemm_edge_tile: EDGE_MR rows of all vectors");
-        gemm_panel_tile(GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
+        gemm_tile_of(GEMM_EDGE_MR, vectors, depth, o, tile, tile_row, mode);
     } else if (rows <= 2 * GEMM_EDGE_MR && 2 * GEMM_EDGE_MR < GEMM_MR) {
         PATH_IF(2 * GEMM_EDGE_MR < GEMM_MR && vectors == 1, "gemm_edge_tile: 2 * EDGE_MR rows of one vector");
         PATH_IF(2 * GEMM_EDGE_MR < GEMM_MR && vectors > 1, "gemm_edge_tile: 2 * EDGE_MR rows of all vectors");
-        gemm_panel_tile(2 * GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
+        gemm_tile_of(2 * GEMM_EDGE_MR, vectors, depth, o, tile, tile_row, mode);
     } else {
         PATH_EITHER(vectors == 1, "gemm_edge_tile: MR rows of one vector", "gemm_edge_tile: MR rows of all vectors");
-        gemm_panel_tile(GEMM_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
+        gemm_tile_of(GEMM_MR, vectors, depth, o, tile, tile_row, mode);
     }
 }
 
@@ -185,10 +178,11 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
  * vector, computes only one vector per row. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_store_mode mode) {
+    gemm_operands o = {.a = a, .b = b, .b_step = b_step};
     if (columns <= LANES && LANES < GEMM_NR) {
-        gemm_edge_tile_of(rows, 1, depth, a, b, b_step, tile, tile_row, mode);
+        gemm_edge_tile_of(rows, 1, depth, o, tile, tile_row, mode);
     } else {
-        gemm_edge_tile_of(rows, GEMM_NR_VECTORS, depth, a, b, b_step, tile, tile_row, mode);
+        gemm_edge_tile_of(rows, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     }
 }
 
@@ -206,33 +200,24 @@ RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int6
     }
 }
 
-/* Computes a tile from a panel of B in place, and copies the panel. */
-INLINE void gemm_copying_tile(int a_in_place, int b_in_place, int64_t depth, const char *a, int64_t a_row,
-                              const gemm_panel *b, char *tile, int64_t tile_row, gemm_store_mode mode) {
-    gemm_operands o = {.a_in_place = a_in_place,
-                       .b_in_place = b_in_place,
-                       .copies_b = 1,
-                       .a = a,
-                       .a_row = a_row,
-                       .b = b->b,
-                       .b_step = b->step,
-                       .b_row = b->rows,
-                       .copy = b->copy};
-    gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
-}
-
-/* The same; A is a panel if a_row is 0, or else rows in place. */
+/* Computes a tile from a panel of B in place, and copies the panel. A is a panel if a_row is 0, or else rows in
+ * place. */
 RARE void gemm_tile_copying_b(int64_t depth, const char *a, int64_t a_row, const gemm_panel *b, char *tile,
                               int64_t tile_row, gemm_store_mode mode) {
     PATH_EITHER(b->rows, "gemm: copies a panel of B from rows that are found",
                 "gemm: copies a panel of B from equally spaced rows");
+    gemm_operands o = {.copies_b = 1, .a = a, .a_row = a_row, .b = b->b, .b_step = b->step, .copy = b->copy};
+    o.b_row = b->rows;
     if (a_row && b->rows) {
-        gemm_copying_tile(1, 1, depth, a, a_row, b, tile, tile_row, mode);
+        o.a_in_place = o.b_in_place = 1;
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     } else if (a_row) {
-        gemm_copying_tile(1, 0, depth, a, a_row, b, tile, tile_row, mode);
+        o.a_in_place = 1;
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     } else if (b->rows) {
-        gemm_copying_tile(0, 1, depth, a, 0, b, tile, tile_row, mode);
+        o.b_in_place = 1;
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     } else {
-        gemm_copying_tile(0, 0, depth, a, 0, b, tile, tile_row, mode);
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, o, tile, tile_row, mode);
     }
 }

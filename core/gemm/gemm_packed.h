@@ -15,7 +15,6 @@
 #include "gemm/gemm_kernel.h"
 #include "gemm/gemm_pack.h"
 #include "gemm/gemm_sizes.h"
-#include "gemm/gemm_skinny.h"
 #include "gemm/gemm_unpacked.h"
 
 /* The part of a product that is packed at a time: rows i .. i + rows - 1 and columns j .. j + columns - 1 of C, and k
@@ -23,11 +22,11 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows;                  /* rows of A, from row i on, read in place; later rows are packed */
-    element *a, *b;                         /* packed panels; b is NULL if each task packs its own panels of B */
-    element *own;                           /* where they are packed, or NULL if a task keeps only one at a time */
-    int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
-    int64_t block, task_columns;            /* rows and columns of C that a task computes */
+    int64_t unpacked_rows;        /* rows of A, from row i on, read in place; later rows are packed */
+    element *a, *b;               /* packed panels; b is NULL if each task packs its own panels of B */
+    element *own;                 /* where they are packed, or NULL if a task keeps only one at a time */
+    int64_t b_panels, pack_tasks; /* panels of B to pack; number of tasks that pack A and B */
+    int64_t block, task_columns;  /* rows and columns of C that a task computes */
 } gemm_part;
 
 /* Packs one task's share of an operand. `along` is the stride along k, `across` that along the other dimension, which
@@ -132,9 +131,6 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
 /* Finds a panel of B in place that a tile can copy to `own`. Returns whether there is one. */
 static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, element *own, gemm_panel *panel) {
     const gemm *g = part->g;
-    if (part->columns - j < GEMM_NR) {
-        return 0;
-    }
     *panel = (gemm_panel){.copy = own};
     if (g->pack_b) {
         panel->b = g->find_b(g, part->p, part->depth, part->j + j, rows);
@@ -151,7 +147,8 @@ static int gemm_find_panel(const gemm_part *part, int64_t j, gemm_rows *rows, el
  * stores idle. */
 static int gemm_prepare_panel(const gemm_part *part, int64_t i, int64_t j, gemm_rows *rows, element *own,
                               gemm_panel *panel) {
-    if (GEMM_COPIES_B && part->rows - i >= GEMM_MR && gemm_find_panel(part, j, rows, own, panel)) {
+    int is_whole = part->rows - i >= GEMM_MR && part->columns - j >= GEMM_NR;
+    if (GEMM_COPIES_B && is_whole && gemm_find_panel(part, j, rows, own, panel)) {
         return 1;
     }
     gemm_pack_own_panel(part, j, own);
@@ -216,9 +213,8 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, const gemm_size
                 part.rows = min_int64(g->m - part.i, sizes->rows);
                 PATH_IF(part.i > 0, "gemm: another block of packed rows");
                 part.unpacked_rows = sizes->is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
-                part.a_panels = divide_up(part.rows - part.unpacked_rows, GEMM_MR);
-                int64_t packed = (part.a_panels * GEMM_MR + part.b_panels * GEMM_NR) * part.depth;
-                part.pack_tasks = 1 + packed / sizes->packing;
+                int64_t packed = round_up(part.rows - part.unpacked_rows, GEMM_MR) + part.b_panels * GEMM_NR;
+                part.pack_tasks = 1 + packed * part.depth / sizes->packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
                 lw_status status = run_tasks(context, part.pack_tasks, gemm_pack_task, &part);
                 if (status == LW_OK) {
@@ -253,22 +249,6 @@ static lw_status gemm_on_threads(lw_context *context, const gemm *g, int64_t thr
     return gemm_packed(context, g, &small, a, b, NULL);
 }
 
-static lw_status gemm_on_all_threads(lw_context *context, const gemm *g) {
-    return gemm_on_threads(context, g, context->threads);
-}
-
-/* Without scratch memory, packs B, too. */
-static lw_status gemm_skinny(lw_context *context, const gemm *g) {
-    int64_t elements = round_up(g->m, GEMM_MR) * g->k;
-    element *scratch = allocate_scratch(context, (size_t)(elements + 16) * sizeof *scratch);
-    if (!scratch) {
-        return gemm_on_all_threads(context, g);
-    }
-    PATH("gemm: skinny");
-    lw_status status = skinny_multiply(context, g, scratch);
-    release_scratch(context, scratch);
-    return status;
-}
-
 #include "gemm/gemm_grid.h"
+#include "gemm/gemm_skinny.h"
 #include "gemm/gemm_ways.h"

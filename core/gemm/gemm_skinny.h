@@ -2,11 +2,9 @@
  * its rows, instead of packed.
  *
  * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while the products with successive
- * blocks of SKINNY_KC rows of B are added to them. */
+ * blocks of SKINNY_KC rows of B are added to them.
+ * Included by gemm_packed.h. */
 #pragma once
-
-#include "gemm/gemm_kernel.h"
-#include "gemm/gemm_pack.h"
 
 enum {
     SKINNY_MAX_ROWS = 48,    /* maximum rows of C; a multiple of GEMM_MR on every instruction set */
@@ -57,14 +55,21 @@ static lw_status skinny_task(lw_context *context, int64_t task, const void *argu
     return LW_OK;
 }
 
-/* `scratch` has room for the panels of A. */
-static lw_status skinny_multiply(lw_context *context, const gemm *g, element *scratch) {
+/* Without scratch memory, packs B, too. */
+static lw_status gemm_skinny(lw_context *context, const gemm *g) {
+    int64_t elements = round_up(g->m, GEMM_MR) * g->k;
+    element *a = allocate_scratch(context, (size_t)(elements + 16) * sizeof *a);
+    if (!a) {
+        return gemm_on_threads(context, g, context->threads);
+    }
+    PATH("gemm: skinny");
     for (int64_t i = 0; i < g->m; i += GEMM_MR) {
-        gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),
-                          g->k);
+        gemm_pack_a_panel(a + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR), g->k);
     }
     int64_t strip = divide_up(g->n, divide_up(g->n, SKINNY_NC)); /* strips of about equal width */
-    skinny all = {.g = g, .a = scratch, .strip = round_up(strip, GEMM_NR)};
+    skinny all = {.g = g, .a = a, .strip = round_up(strip, GEMM_NR)};
     all.strips = divide_up(GEMM_SMALL_WORK, all.strip * g->m * g->k);
-    return run_tasks(context, divide_up(g->n, all.strip * all.strips), skinny_task, &all);
+    lw_status status = run_tasks(context, divide_up(g->n, all.strip * all.strips), skinny_task, &all);
+    release_scratch(context, a);
+    return status;
 }
