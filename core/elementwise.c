@@ -49,22 +49,18 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
         return IN_PLACE;
     }
     const int64_t *strides = layout->strides[operand];
-    int64_t step = 0;
-    for (int32_t d = 0; d < layout->ndim; d++) {
-        step |= strides[d];
+    int32_t last = layout->ndim - 1;
+    int64_t outer = 0;
+    for (int32_t d = 0; d < last; d++) {
+        outer |= strides[d];
     }
-    if (step == 0) {
+    if ((outer | strides[last]) == 0) {
         return FILLED;
     }
-    int32_t last = layout->ndim - 1;
     if (layout->shape[last] >= LONG_ROW) {
         return strides[last] == size ? BY_ROW : PACKED;
     }
-    step = 0;
-    for (int32_t d = 0; d < last; d++) {
-        step |= strides[d];
-    }
-    return step == 0 ? REPEATED : PACKED;
+    return outer == 0 ? REPEATED : PACKED;
 }
 
 /* Repeats an element `count` times in a buffer, of which whole groups of 8 bytes are written. */
@@ -279,17 +275,14 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
             int stored = layout->dtypes[o], computed = kernel->dtype[o];
             call.cast[o] = o < last ? elementwise_casts[stored][computed] : elementwise_casts[computed][stored];
             call.size[o] = call.cast[o]->size[o == last];
-            call.max_count = min_int64(call.max_count, CHUNK);
         }
         call.passage[o] = choose_passage(layout, o, call.size[o]);
         if (call.passage[o] == REPEATED && o == last) {
             /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
             call.passage[o] = PACKED;
         }
-        if (call.passage[o] == BY_ROW) {
-            call.by_row = 1;
-        }
-        if (call.passage[o] >= FILLED) {
+        call.by_row |= call.passage[o] == BY_ROW;
+        if (call.cast[o] || call.passage[o] >= FILLED) {
             call.max_count = min_int64(call.max_count, CHUNK);
         }
         if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
@@ -304,10 +297,8 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     for (int32_t o = 0; o <= last; o++) {
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
             call.max_count = CHUNK / call.row * call.row;
-            if (SIMD_STREAM) {
-                PATH_IF(call.lead, "elementwise: streamed and repeated");
-                call.lead = 0;
-            }
+            PATH_IF(SIMD_STREAM && call.lead, "elementwise: streamed and repeated");
+            call.lead = 0;
         }
     }
     call.per_task = items_per_task(context, call.total, CACHE_LINE);
