@@ -65,11 +65,6 @@ INLINE void moments_sums(const reduce_source *from, int64_t count, element cente
     *squares = v_first((vec)sums[1]);
 }
 
-INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int64_t columns, const element_bits *means,
-                                   reduce_map *map, element_bits *sums) {
-    reduce_columns(from, count, columns, moments_identity(), means, map, moments_add, sums);
-}
-
 /* Computes a block's moments by step 1 above, reading the block twice. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     vbits sum;
@@ -101,13 +96,13 @@ static void moments_block_once(const reduce_source *from, int64_t start, int64_t
 static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                             reduced *results) {
     element_bits means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
-    moments_reduce_columns(from, count, columns, NULL, moments_value, means);
+    reduce_columns(from, count, columns, moments_identity(), NULL, moments_value, moments_add, means);
     for (int64_t c = 0; c < columns; c++) {
         element mean = moments_round_mean(element_from_bits(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
-    moments_reduce_columns(from, count, columns, means, moments_deviation, deviations);
-    moments_reduce_columns(from, count, columns, means, moments_square, squares);
+    reduce_columns(from, count, columns, moments_identity(), means, moments_deviation, moments_add, deviations);
+    reduce_columns(from, count, columns, moments_identity(), means, moments_square, moments_add, squares);
     for (int64_t c = 0; c < columns; c++) {
         moments_of(element_from_bits(means[c]), element_from_bits(deviations[c]), element_from_bits(squares[c]), count,
                    results + c);

@@ -81,10 +81,6 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
         return x; /* at most one element */
     }
     int64_t stride = layout->strides[input][last], run = layout->shape[last];
-    if (r->kept == last && stride == size) {
-        PATH("reduction: one of two inputs in place");
-        return x + start * stride;
-    }
     layout_iterator it;
     iterator_start(&it, layout, r->kept, last, input + 1, start / run);
     int64_t at = start % run;
@@ -200,10 +196,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     }
     PATH("reduction: several chunks");
     PATH_IF(chunks == 3, "reduction: chunks not a power of two");
-    int64_t left = 1;
-    while (left * 2 < chunks) {
-        left *= 2;
-    }
+    int64_t left = reduce_left(chunks);
     reduced right[REDUCE_MAX_COLUMNS];
     reduction_tree(r, g, first, left, results);
     reduction_tree(r, g, first + left, chunks - left, right);

@@ -48,6 +48,9 @@ typedef struct reducer {
     void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
 } reducer;
 
+/* Returns how many of a tree's n >= 2 leaves are in its left subtree: the largest power of two below n. */
+static inline int64_t reduce_left(int64_t n) { return INT64_C(1) << (63 - __builtin_clzll((uint64_t)n - 1)); }
+
 /* Reduces a layout: what a kernel of the kinds reduction and index_reduction does. */
 lw_status reduce(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                  const lw_scalar *parameters, const reducer *reducer);

@@ -73,10 +73,7 @@ static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int
     }
     if (blocks > 1) {
         PATH("rows: reduces several blocks");
-        int64_t left = 1;
-        while (left * 2 < blocks) {
-            left *= 2;
-        }
+        int64_t left = reduce_left(blocks);
         result = row_reduce_blocks(r, x, first, left, f, packed, done, per_task);
         reduced right = row_reduce_blocks(r, x, first + left, blocks - left, f, packed, done, per_task);
         int64_t end = min_int64((first + blocks) * REDUCE_BLOCK, r->length);
