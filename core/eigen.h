@@ -40,8 +40,6 @@ typedef struct eigen {
     int64_t per_task;
 } eigen;
 
-static double eigen_abs(double x) { return x < 0 ? -x : x; }
-
 /* Returns the dot product of two vectors of `width` elements. */
 static double eigen_dot(const double *x, const double *y, int64_t width) {
     enum { VECTORS = EIGEN_GROUP / VF64_LANES };
@@ -239,14 +237,14 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;
     for (int64_t k = 0; k < m->n; k++) {
-        double row = eigen_abs(m->d[k]) + eigen_abs(m->e[k]);
+        double row = __builtin_fabs(m->d[k]) + __builtin_fabs(m->e[k]);
         threshold = row > threshold ? row : threshold;
     }
     threshold *= 0x1p-53;
     for (int64_t first = 0; first < m->n; first++) {
         for (int steps = 0;; steps++) {
             int64_t last = first;
-            while (last < m->n - 1 && eigen_abs(m->e[last]) > threshold) {
+            while (last < m->n - 1 && __builtin_fabs(m->e[last]) > threshold) {
                 last++;
             }
             if (last == first) {
@@ -294,7 +292,7 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
         for (int64_t j = 0; j <= i; j++) {
             double value = (double)element_load(x + i * row + j * column);
             differences += value - value; /* adds 0 if the value is finite, else NaN */
-            largest = eigen_abs(value) > largest ? eigen_abs(value) : largest;
+            largest = __builtin_fabs(value) > largest ? __builtin_fabs(value) : largest;
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
     }
@@ -344,12 +342,8 @@ static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batc
     int finite = eigen_read(m, b->x + offset[0], l->row_strides[0], l->column_strides[0]);
     if (finite) {
         status = eigen_tridiagonal(context, m);
-    }
-    if (finite && status == LW_OK && vectors) {
-        status = eigen_accumulate(context, m);
-    }
-    if (finite && status == LW_OK) {
-        status = eigen_diagonal(context, m);
+        status = status == LW_OK && vectors ? eigen_accumulate(context, m) : status;
+        status = status == LW_OK ? eigen_diagonal(context, m) : status;
     }
     if (!finite || m->d[0] != m->d[0]) {
         PATH("eigen: not finite");

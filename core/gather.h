@@ -54,11 +54,10 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
     lw_layout own;
     own.ndim = 0;
     for (int32_t d = 0; d < layout->ndim; d++) {
-        if (layout->strides[1][d] == 0 && layout->shape[d] > 0) {
-            continue;
+        if (layout->strides[1][d] != 0 || layout->shape[d] == 0) {
+            own.shape[own.ndim] = layout->shape[d];
+            own.strides[0][own.ndim++] = layout->strides[1][d];
         }
-        own.shape[own.ndim] = layout->shape[d];
-        own.strides[0][own.ndim++] = layout->strides[1][d];
     }
     spans all = {.layout = &own, .operands = 1, .data = {(char *)indices}, .parameters = parameters};
     all.total = layout_count(&own, 0, own.ndim);

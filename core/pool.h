@@ -226,11 +226,10 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
             pool_reduce_sparse(&rows, s->sums, x[3], to);
         }
         i += together;
-        if (i < w->out_size[0]) {
-            continue;
+        if (i >= w->out_size[0]) {
+            i = 0;
+            channel++;
         }
-        i = 0;
-        channel++;
     }
 }
 

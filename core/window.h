@@ -165,11 +165,10 @@ static void window_tap_start(window_tap *t, int64_t q) {
         run.from += run.image + range.begin * s->step;
         run.to += range.begin;
         run.count = range.end - range.begin;
-        if (run.count == 0) {
-            continue;
+        if (run.count > 0) {
+            t->run[t->runs++] = run;
+            t->covered += run.count;
         }
-        t->run[t->runs++] = run;
-        t->covered += run.count;
     }
 }
 
@@ -189,12 +188,11 @@ INLINE void window_copy(element *to, const element *from, const element_bits *in
     for (; c + LANES <= count; c += LANES) {
         window_mask(to + c, v_load(from + c), inside + c);
     }
-    if (c == count) {
-        return;
+    if (c < count) {
+        PATH_IF(LANES > 1, "window: last vector overlaps");
+        c = count - LANES;
+        window_mask(to + c, v_load(from + c), inside + c);
     }
-    PATH_IF(LANES > 1, "window: last vector overlaps");
-    c = count - LANES;
-    window_mask(to + c, v_load(from + c), inside + c);
 }
 
 /* Writes to to[c] the element of this channel that the tap reads for result c, or 0 for padding. Fills with zeros from
