@@ -111,11 +111,7 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
 
 /* If the mean's size is 2^-20 (float64: 2^-400) or more, nonzero deviations are at least 2^-24 (2^-53) times as large,
  * so a sum of squares below SQUARES_SMALL is exactly 0 and needs no scaling. */
-#ifdef IS_64BIT
-#define MOMENTS_SMALL_MEAN 0x1p-400
-#else
-#define MOMENTS_SMALL_MEAN 0x1p-20
-#endif
+#define MOMENTS_SMALL_MEAN BY_PRECISION(0x1p-20, 0x1p-400)
 
 /* Computes a block's moments from its elements times `factor`, a power of two. Scaled down, they are below 2^52
  * (float64: 2^424), scaled up below 2^81 (2^201), so that their sum is finite. */

@@ -15,17 +15,10 @@
  * times half of the smallest denormal, far below SQUARES_SMALL. Sums of all blocks, in double, do not overflow. Scaled
  * down, elements are below 2^52 (float64: 2^424), scaled up below 2^50 (2^120), so that the sum of 4096 squares is
  * finite unless an element is infinite or NaN. */
-#ifdef IS_64BIT
-#define SQUARES_SMALL 0x1p-960
-#define SQUARES_LARGE 0x1p960
-#define SQUARES_SCALE_UP 0x1p600
-#define SQUARES_SCALE_DOWN 0x1p-600
-#else
-#define SQUARES_SMALL 0x1p-100
-#define SQUARES_LARGE __builtin_inf()
-#define SQUARES_SCALE_UP 0x1p100
-#define SQUARES_SCALE_DOWN 0x1p-76
-#endif
+#define SQUARES_SMALL BY_PRECISION(0x1p-100, 0x1p-960)
+#define SQUARES_LARGE BY_PRECISION(__builtin_inf(), 0x1p960)
+#define SQUARES_SCALE_UP BY_PRECISION(0x1p100, 0x1p600)
+#define SQUARES_SCALE_DOWN BY_PRECISION(0x1p-76, 0x1p-600)
 
 /* Whether a sum of squares must be computed again. NaN must: it may come from an overflow. */
 INLINE int squares_are_inexact(double squares) { return !(squares >= SQUARES_SMALL && squares < SQUARES_LARGE); }
