@@ -385,9 +385,6 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     /* At most this many images are computed in one product, so that it is small enough for one task. */
     int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
-    if (all.images < 1) {
-        all.images = 1;
-    }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
     if (context->threads > 1 && work >= GEMM_SMALL_WORK) { /* so all.images == 1 */
