@@ -133,9 +133,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     const lw_attention_layout *l = c->layout;
     int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(element);
     index_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
-    if (range.begin < 0) {
-        range.begin = 0;
-    }
+    range.begin = range.begin > 0 ? range.begin : 0;
     range.end = min_int64(range.end, keys);
     if (range.begin >= range.end) {
         PATH("attention: no query of a block sees the keys");

@@ -100,13 +100,12 @@ static double eigen_reflection(eigen *m) {
     return half;
 }
 
-static int64_t eigen_end(const eigen *m, int64_t first) { return min_int64(first + m->per_task, m->i); }
+static int64_t eigen_end(const eigen *m, int64_t task) { return min_int64((task + 1) * m->per_task, m->i); }
 
 /* q = A v / h, with the Householder vector v of step i (row i of A) and its h[i]. */
 static lw_status eigen_product_task(lw_context *context, int64_t task, const void *argument) {
     const eigen *m = argument;
-    int64_t first = task * m->per_task;
-    for (int64_t j = first; j < eigen_end(m, first); j++) {
+    for (int64_t j = task * m->per_task; j < eigen_end(m, task); j++) {
         m->q[j] = eigen_dot(m->a + j * m->width, m->a + m->i * m->width, round_up(m->i, EIGEN_GROUP)) / m->h[m->i];
     }
     return LW_OK;
@@ -116,8 +115,7 @@ static lw_status eigen_product_task(lw_context *context, int64_t task, const voi
 static lw_status eigen_update_task(lw_context *context, int64_t task, const void *argument) {
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
-    int64_t first = task * m->per_task;
-    for (int64_t j = first; j < eigen_end(m, first); j++) {
+    for (int64_t j = task * m->per_task; j < eigen_end(m, task); j++) {
         eigen_subtract(m->a + j * m->width, v[j], m->q, m->q[j], v, round_up(m->i, EIGEN_GROUP));
     }
     return LW_OK;
@@ -127,8 +125,8 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
 static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const void *argument) {
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
-    int64_t first = task * m->per_task, width = round_up(m->i, EIGEN_GROUP);
-    for (int64_t j = first; j < eigen_end(m, first); j++) {
+    int64_t width = round_up(m->i, EIGEN_GROUP);
+    for (int64_t j = task * m->per_task; j < eigen_end(m, task); j++) {
         double *row = m->z + j * m->width;
         eigen_subtract(row, eigen_dot(row, v, width) / m->h[m->i], v, 0, v, width);
     }

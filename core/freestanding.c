@@ -1,6 +1,5 @@
 /* Functions that compilers call on their own, even without a C library: to copy a large struct, or in place of a loop
- * that copies or fills memory. They are defined here and hidden, so that a kernel library calls nothing outside itself.
- */
+ * that copies or fills memory. They are here, and hidden, so that a kernel library calls nothing outside itself. */
 
 #include <stddef.h>
 #include <stdint.h>
