@@ -53,6 +53,6 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
          : gemm_is_unpacked(small, has_few)        ? gemm_unpacked(context, small) /* reads A and B in place */
          : gemm_is_skinny(g)                       ? gemm_skinny(context, g)       /* packs A, reads B in place */
          : HAS_THREADS && gemm_is_grid(context, g) ? gemm_by_grid(context, g)      /* each task packs for itself */
-                                                   : gemm_on_threads(context, g, context->threads); /* tasks share panels */
+                                                   : gemm_on_threads(context, g, context->threads); /* shares panels */
     /* clang-format on */
 }
