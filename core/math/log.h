@@ -28,8 +28,17 @@ typedef struct log_parts {
     vec f;
 } log_parts;
 
-/* Returns whether all lanes are positive normal numbers, as log_split requires. */
-INLINE int log_is_normal(vec x) { return m_all(m_and(v_ge(x, v_set(MIN_NORMAL)), v_lt(x, v_set(__builtin_inff())))); }
+/* The bits of MIN_NORMAL, and how many positive normal numbers follow from there on. */
+#define MIN_NORMAL_BITS ((element_bits)1 << MANTISSA_BITS)
+#define NORMAL_COUNT ((element_bits)(2 * EXPONENT_BIAS) << MANTISSA_BITS)
+
+/* Returns whether all lanes are positive normal numbers, as log_split requires. Compares bits as unsigned integers, by
+ * a signed comparison of what BITS_MIN was added to: most instruction sets have no other. From two comparisons of
+ * floats, compilers make more instructions. */
+INLINE int log_is_normal(vec x) {
+    vbits position = v_bits(x) - b_set(MIN_NORMAL_BITS + BITS_MIN);
+    return !m_any(b_gt(position, b_set(NORMAL_COUNT - 1 + BITS_MIN)));
+}
 
 /* Step 1 above for a normal x > 0: its k and f. Subtracting the bits of sqrt(1/2) from those of x, as integers, leaves
  * k in the bits above the mantissa. */
