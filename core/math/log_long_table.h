@@ -1,14 +1,16 @@
 /* Logarithms of float64 by tables from which each lane loads its elements; for log.
  *
- * ln x = k*ln 2 + ln c + ln(1 + r), x = 2^k m, m in [3/4, 3/2), r = (m - c)/c, |r| < 0.0108.
- * 1. Take k and m from the bits of x.
- * 2. j = round(64 m), from 48 to 96, selects c, 1/c and ln c from tables. For j = 64, c is 1: near x = 1, the first two
- *    terms are 0, and r is exact.
- * 3. m - c is exact, and so is k*LOG_LN2_HI + ln c: both are multiples of 2^-43. Each c is a float near j/64, found by
- *    random search: c * (1/c) differs from 1 by less than 2^-63, and ln c from a multiple of 2^-43 by less than
- *    2^-62.2; next to c = 1, where logarithms are small, by less than 2^-65. With FMA, r = m * (1/c) - 1, which needs
- *    no c.
- * 4. ln(1 + r) = r + r^2 q(r), q a minimax polynomial of degree 6; its error is less than 2e-19 of the result.
+ * ln x = k*ln 2 + ln c + ln(1 + r), x = 2^k m, m in [191/256, 191/128), r = (m - c)/c, |r| <= 1/128.
+ * 1. Take k and m from the bits of x: with 1/2 + 1/128 added to the mantissa's fraction, modulo 1, the exponent changes
+ *    at 191/128 instead of 2.
+ * 2. j, the upper six bits of that fraction, selects c, 1/c and ln c from tables. c is near 3/4 + j/128 for j < 32, and
+ *    near 1/2 + j/64 above. For j = 32, c is 1: near x = 1, the first two terms are 0, and r is exact. j comes from the
+ *    bits of x, not from m, so that the loads, for which the rest has to wait, begin early.
+ * 3. m - c is exact, and so is k*LOG_LN2_HI + ln c: both are multiples of 2^-43. Each c is a float found by random
+ *    search: c * (1/c) differs from 1 by less than 2^-63, and ln c from a multiple of 2^-43 by less than 2^-62.9; next
+ *    to c = 1, where logarithms are small, by less than 2^-64.7 and 2^-66. With FMA, r = m * (1/c) - 1, which needs
+ *    no c. The c of j = 31 is so large that r < 2^-8 next to j = 32: from there on, r would be rounded more coarsely.
+ * 4. ln(1 + r) = r + r^2 q(r), q a minimax polynomial of degree 5; its error is less than 4e-18 of the result.
  * Up to the last addition, errors are less than the step of the logarithm from one x to the next, so results never
  * decrease.
  * Source: Tang, "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM
@@ -19,57 +21,65 @@
 
 #if SIMD_LOOKUP && !SIMD_TABLES && defined IS_64BIT
 /* clang-format off */
-static const element log_long_table[49][2] = { /* 1/c, ln c */
-    {0x1.5545fc160770cp0, -0x1.2668144c55p-2}, {0x1.4e50a73a37fc5p0, -0x1.114fe772a58p-2},
-    {0x1.47aa5d948d295p0, -0x1.f97a8f89fep-3}, {0x1.4158cc6531444p0, -0x1.d19990abc5p-3},
-    {0x1.3b22af76f17dp0, -0x1.a9a045fc4ap-3}, {0x1.353b26efac301p0, -0x1.82e3f167c6p-3},
-    {0x1.2f63887603d05p0, -0x1.5bd3df9141p-3}, {0x1.29fa74cf7797dp0, -0x1.36f9a84be6p-3},
-    {0x1.24786dae7fa6fp0, -0x1.10c3dfe7eep-3}, {0x1.1f7750bbe1a2ap0, -0x1.dad6b37392p-4},
-    {0x1.1a84b287d1468p0, -0x1.93ba00658ep-4}, {0x1.15c2b94f5fcdep0, -0x1.4e293ba05cp-4},
-    {0x1.112606d501854p0, -0x1.0993e5c49cp-4}, {0x1.0ca56348e293ep0, -0x1.8afee9daa8p-5},
-    {0x1.0845d4df25db8p0, -0x1.048a9ecef8p-5}, {0x1.0405988485796p0, -0x1.fecbc0c69p-7},
-    {1, 0}, {0x1.f822da9129b81p-1, 0x1.fb310cecfp-7},
-    {0x1.f08544b67b963p-1, 0x1.f6fbd82968p-6}, {0x1.e8f086e1030edp-1, 0x1.7988d0a48p-5},
-    {0x1.e1be2c43bfcfp-1, 0x1.f3023200ap-5}, {0x1.daf4411760454p-1, 0x1.33a2c9ce82p-4},
-    {0x1.d427d6ce02619p-1, 0x1.6eb0922fa8p-4}, {0x1.cd7cad9276535p-1, 0x1.a9744fec72p-4},
-    {0x1.c71c4b5d0fc0ap-1, 0x1.e271d09d3p-4}, {0x1.c0f56f54ea8a1p-1, 0x1.0d181e1719p-3},
-    {0x1.bab9c483629fep-1, 0x1.29ba051dc6p-3}, {0x1.b4fa0e8e1bd1fp-1, 0x1.447e944d06p-3},
-    {0x1.af0fcf5b55b3bp-1, 0x1.6067f16ee6p-3}, {0x1.a99affb78c6d8p-1, 0x1.7a7ea24f78p-3},
-    {0x1.a42aebded1684p-1, 0x1.94d46d8d81p-3}, {0x1.9ebb6d9106eadp-1, 0x1.af7f290102p-3},
-    {0x1.9987498f2cedep-1, 0x1.c95b0eb9d6p-3}, {0x1.9491adcc457dap-1, 0x1.e24ef74eb2p-3},
-    {0x1.8f91b76dcdc7bp-1, 0x1.fbc6bb7411p-3}, {0x1.8ad0f874a0541p-1, 0x1.0a2449d1488p-2},
-    {0x1.8603fcba19d5bp-1, 0x1.16ab54b87ep-2}, {0x1.818ab7dc158c1p-1, 0x1.227ba7a7368p-2},
-    {0x1.7d13014a1d249p-1, 0x1.2e6b18d0aa8p-2}, {0x1.78b65785b7ee4p-1, 0x1.3a35087fe9p-2},
-    {0x1.745dfa03795e7p-1, 0x1.46164c98f6p-2}, {0x1.703486eb9f114p-1, 0x1.5198c15c758p-2},
-    {0x1.6c151f75095f2p-1, 0x1.5d20737ef9p-2}, {0x1.680f0ffd452e3p-1, 0x1.6881aca9758p-2},
-    {0x1.642aa7e420244p-1, 0x1.73a2dcbf798p-2}, {0x1.605eaf12de2fcp-1, 0x1.7e9c57174a8p-2},
-    {0x1.5cab19a17f85bp-1, 0x1.896c9e965c8p-2}, {0x1.58fe817fe6d0ap-1, 0x1.9445b29aadp-2},
-    {0x1.555f73539683bp-1, 0x1.9f13e5445a8p-2}};
+static const element log_long_table[64][2] = { /* 1/c, ln c */
+    {0x1.5555cdc316564p0, -0x1.26978a5c51p-2}, {0x1.51d18d4b78bp0, -0x1.1bfcca8124p-2},
+    {0x1.4e5e881c6b70ap0, -0x1.117a68f93fp-2}, {0x1.4afdbbbac58d7p0, -0x1.071482ce898p-2},
+    {0x1.47af4659dbae4p0, -0x1.f9993e795cp-3}, {0x1.446f4078c4096p0, -0x1.e52f36f897p-3},
+    {0x1.41426aa43e356p0, -0x1.d10ae6f9f5p-3}, {0x1.3e213c0ffe034p0, -0x1.bcfe66246p-3},
+    {0x1.3b1234f49c017p0, -0x1.a9352bf8dp-3}, {0x1.38124c489deddp0, -0x1.959dc26811p-3},
+    {0x1.352125d341f5ap0, -0x1.8237b0eb7ap-3}, {0x1.323f006a76fd2p0, -0x1.6f067b7d8dp-3},
+    {0x1.2f6972e7b1432p0, -0x1.5bfbce4d68p-3}, {0x1.2ca062e111979p0, -0x1.491879cf2cp-3},
+    {0x1.29e2bea9c0acp0, -0x1.3656a9cb3p-3}, {0x1.27340f6fb13e8p0, -0x1.23d03db88fp-3},
+    {0x1.24925c2c626fap0, -0x1.11796d592bp-3}, {0x1.21fcdcd7ae10ap0, -0x1.fe9cc2f81cp-4},
+    {0x1.1f710b5eb5d48p0, -0x1.da7d583a3p-4}, {0x1.1cef4312a7501p0, -0x1.b69becfe5cp-4},
+    {0x1.1a7aa813f4e72p0, -0x1.93286af146p-4}, {0x1.18123fcf017a2p0, -0x1.701815de6cp-4},
+    {0x1.15b14c20bd546p0, -0x1.4d2838b27cp-4}, {0x1.135b4cc6f5c48p0, -0x1.2a8e6049f2p-4},
+    {0x1.111105ed1773cp0, -0x1.0858e43e4p-4}, {0x1.0ed07c0391bb3p0, -0x1.ccd9e4371p-5},
+    {0x1.0c9710f38df54p0, -0x1.894a264e64p-5}, {0x1.0a694911c1a69p0, -0x1.4690740eep-5},
+    {0x1.0840d0f213cep0, -0x1.03ef25d774p-5}, {0x1.0623ca1f9766dp0, -0x1.844f2b1fc8p-6},
+    {0x1.041010a991de3p0, -0x1.01f97f43p-6}, {0x1.0201816ebd77fp0, -0x1.ff81176d2p-8}, {1, 0},
+    {0x1.f81f716b4532dp-1, 0x1.fc0ebed34p-7}, {0x1.f07c92e676965p-1, 0x1.f81ac133f8p-6},
+    {0x1.e9132e64b63bfp-1, 0x1.7744464c48p-5}, {0x1.e1e180cb5f8e1p-1, 0x1.f0a97e8064p-5},
+    {0x1.dae7884087e09p-1, 0x1.3410823a6ap-4}, {0x1.d41bf1ed79bd4p-1, 0x1.6f18a3d48cp-4},
+    {0x1.cd850385eac2ap-1, 0x1.a92a54608cp-4}, {0x1.c71cabd0ee46cp-1, 0x1.e26e6c8a7p-4},
+    {0x1.c0e21d8098dd4p-1, 0x1.0d704135f8p-3}, {0x1.bad00282768abp-1, 0x1.295323e6dep-3},
+    {0x1.b4e6a8688f19dp-1, 0x1.44d981657bp-3}, {0x1.af264c5345839p-1, 0x1.5ffd1c854ap-3},
+    {0x1.a990417b655a7p-1, 0x1.7ab25501a3p-3}, {0x1.a41a4eb35ac02p-1, 0x1.95256a24ecp-3},
+    {0x1.9ec8210a2026p-1, 0x1.af4071c6fcp-3}, {0x1.999b2f47b206p-1, 0x1.c8f790171cp-3},
+    {0x1.948ce866e4ad7p-1, 0x1.e2671e5f3fp-3}, {0x1.8f9dc0d6c7357p-1, 0x1.fb890a8da7p-3},
+    {0x1.8accdd5d4c258p-1, 0x1.0a2eeffea68p-2}, {0x1.861766107624dp-1, 0x1.16785ed059p-2},
+    {0x1.81805fa12007bp-1, 0x1.229721ba1cp-2}, {0x1.7d06888e5a115p-1, 0x1.2e8c9cafcd8p-2},
+    {0x1.78a39b458e562p-1, 0x1.3a67f732cp-2}, {0x1.745ee430e8b07p-1, 0x1.4613c89e568p-2},
+    {0x1.702c552a52a1fp-1, 0x1.51af8b97ec8p-2}, {0x1.6c181409693bap-1, 0x1.5d18239cc38p-2},
+    {0x1.6816ae2505dfp-1, 0x1.686c02b0708p-2}, {0x1.642d593e35829p-1, 0x1.739b1ed998p-2},
+    {0x1.6058a905ebbc4p-1, 0x1.7eadd87f4fp-2}, {0x1.5c977a0cc9ce1p-1, 0x1.89a641e7aa8p-2},
+    {0x1.58eea3bc2ab87p-1, 0x1.9474cbadef8p-2}};
 #if !SIMD_FUSED
-static const element log_centers[49] = { /* c */
-    0x1.8011452e05e4ap-1, 0x1.880fb293c5016p-1, 0x1.900488d152476p-1, 0x1.97e21b9acc3b7p-1,
-    0x1.9fec35460f7c6p-1, 0x1.a7dd4111ac00ap-1, 0x1.b006c84f39c71p-1, 0x1.b7def2b2d803bp-1,
-    0x1.c0279b8cecfe8p-1, 0x1.c7f4d751da7bcp-1, 0x1.cff1093b776adp-1, 0x1.d7e3688273613p-1,
-    0x1.dfdb2ad156f1ep-1, 0x1.e7e6035e89ca5p-1, 0x1.eff8ee0cf67b6p-1, 0x1.f814a8a4eb7edp-1,
-    1, 0x1.03fe4639409c9p0, 0x1.07fb22ed67f2ep0, 0x1.0c12f3ee0b2b7p0,
-    0x1.101429823f5e9p0, 0x1.13f7bbcb05d1dp0, 0x1.17f9abc8a7034p0, 0x1.1c055f6afc4f8p0,
-    0x1.2000184f1e156p0, 0x1.23f2580f513dp0, 0x1.280e933b5dbf2p0, 0x1.2bf3ad33192b6p0,
-    0x1.30115b49bb0a9p0, 0x1.33f749db8585ep0, 0x1.37f3a010cfc38p0, 0x1.3c0a460499a48p0,
-    0x1.400e4f2beb681p0, 0x1.43fab35c2ecd2p0, 0x1.48088589ab789p0, 0x1.4bfb74a01964ep0,
-    0x1.501191bcd7ba1p0, 0x1.53f7e039a042cp0, 0x1.57f437dd46f5ep0, 0x1.5befc733d91cdp0,
-    0x1.5fff29a939c8dp0, 0x1.63f9b6076dc55p0, 0x1.68019d47418acp0, 0x1.6c078646135a9p0,
-    0x1.7001ed8b62b25p0, 0x1.73f908da40554p0, 0x1.77ebf40c59f13p0, 0x1.7becde5baf928p0,
-    0x1.7ff49e9851363p0};
+static const element log_centers[64] = { /* c */
+    0x1.7fff7884b6abep-1, 0x1.83fec92fe2061p-1, 0x1.87ff6cade5e85p-1, 0x1.8bff9e3e0b776p-1,
+    0x1.8ffe8aa0abdb8p-1, 0x1.940056ffb0df4p-1, 0x1.97fe8651861d7p-1, 0x1.9c0205b1f4911p-1,
+    0x1.a001f61768032p-1, 0x1.a4019fc780ccdp-1, 0x1.a800e8ff1e31p-1, 0x1.abfee333f2669p-1,
+    0x1.affe5be6b4a4p-1, 0x1.b3ff039896532p-1, 0x1.b801f623c1558p-1, 0x1.bc017b29cebddp-1,
+    0x1.bfffe2dc0b2a5p-1, 0x1.c3fdd3e79d23dp-1, 0x1.c7fec9d732c13p-1, 0x1.cc01dd81fa815p-1,
+    0x1.d00186ec81949p-1, 0x1.d3fec150b7d2ep-1, 0x1.d801057b6b0d4p-1, 0x1.dc0214f206a9ap-1,
+    0x1.e00013953d931p-1, 0x1.e3fdf3ddf68ddp-1, 0x1.e80007537ccffp-1, 0x1.ebfdbf08d1b36p-1,
+    0x1.f00257d477359p-1, 0x1.f4020ca515005p-1, 0x1.f8005db5719bap-1, 0x1.fc04f92e6653dp-1, 1,
+    0x1.04000889253f6p0, 0x1.07ffc26342926p0, 0x1.0bfff53be072bp0, 0x1.100036cd3f9aep0,
+    0x1.13ff2058f4446p0, 0x1.1800c8eb64bacp0, 0x1.1c003e2d0d7eap0, 0x1.1fffdb45cde64p0,
+    0x1.23fee8bffb9eep0, 0x1.27ffb4529ddbbp0, 0x1.2c00feadccb13p0, 0x1.30017f312c7dep0,
+    0x1.33ff101c23e53p0, 0x1.37fff64d0c874p0, 0x1.3c0098948ade4p0, 0x1.3ffec31136d1ap0,
+    0x1.43fe858011d6bp0, 0x1.47fea41926c1ap0, 0x1.4bfee8794e287p0, 0x1.5000d8975ddb4p0,
+    0x1.5400ffa96d362p0, 0x1.57ff79f6af291p0, 0x1.5c0115f241d2fp0, 0x1.5ffe4c4bdf5b9p0,
+    0x1.6401a248d73efp0, 0x1.67feb13169349p0, 0x1.6bffd2c6a8c71p0, 0x1.6fff254bbbb1p0,
+    0x1.73ff64cc78759p0, 0x1.78011d7bcd95fp0, 0x1.7bfe582f73bffp0};
 #endif
 /* clang-format on */
 
-/* q(r) of step 4 above, with short chains of dependent instructions. */
+/* q(r) of step 4 above, with short chains of dependent instructions; the longest begins with `third`. */
 INLINE vec log_long_table_minimax(vec r) {
-    vec square = r * r;
-    vec first = v_fma(r, v_set(0x1.55555555557a6p-2), v_set(-0.5));
-    vec second = v_fma(r, v_set(0x1.9999995f4f04bp-3), v_set(-0x1.00000000006b5p-2));
-    vec third = v_fma(r, v_set(0x1.249f5c4c046e5p-3), v_set(-0x1.555554f8868c1p-3));
-    third = v_fma(square, v_set(-0x1.000edba8b1263p-3), third);
+    vec third = v_fma(r, v_set(0x1.2496bd2967b4p-3), v_set(-0x1.555c58fcb9341p-3)), square = r * r;
+    vec second = v_fma(r, v_set(0x1.999999943ec5bp-3), v_set(-0x1.fffffff1f181ep-3));
+    vec first = v_fma(r, v_set(0x1.555555555555dp-2), v_set(-0x1.000000000001cp-1));
     return v_fma(square, v_fma(square, third, second), first);
 }
 
@@ -78,16 +88,14 @@ INLINE vec log_long_table_minimax(vec r) {
 
 /* ln x - n ln 2 for a normal x > 0; `bias` is LOG_INTEGERS + EXPONENT_BIAS + n. */
 INLINE vec log_by_long_table(vec x, vec bias) {
-    /* Adding 1/4 to the mantissa's fraction, modulo 1, makes the exponent change at 3/2 instead of 2. */
-    const vbits quarter = b_set(INT64_C(1) << 51), fraction = b_set((INT64_C(1) << 52) - 1);
-    const vbits three_quarters = b_set(0x3fe8000000000000);
-    vbits shifted = v_bits(x) + quarter;
-    vec m = v_from_bits(b_and(shifted, fraction) + three_quarters);
-    vbits exponent = (vbits)vu64_shift_right((vu64)shifted, 52) + v_bits(v_set(LOG_INTEGERS));
-    vec k = v_from_bits(exponent) - bias;
-    vbits j = b_and(v_bits(m + v_set(0x1.8p46 - 0.75)), b_set(63)); /* less 48 */
+    /* In the mantissa's fraction, 1/2 is 2^51 and 1/128 is 2^45. */
+    vbits shifted = v_bits(x) + b_set((INT64_C(1) << 51) + (INT64_C(1) << 45));
+    vbits fraction = b_and(shifted, b_set((INT64_C(1) << 52) - 1)), j = (vbits)vu64_shift_right((vu64)fraction, 46);
     vec inverse, logarithm;
     vf64_lookup_pair(log_long_table, j, &inverse, &logarithm);
+    vec m = v_from_bits(fraction + v_bits(v_set(191.0 / 256)));
+    vbits exponent = (vbits)vu64_shift_right((vu64)shifted, 52) + v_bits(v_set(LOG_INTEGERS));
+    vec k = v_from_bits(exponent) - bias;
 #if SIMD_FUSED
     vec r = v_fma(m, inverse, v_set(-1));
 #else

@@ -184,23 +184,26 @@ def test_the_tables_of_logarithms(file: str, base: int | None, places: int) -> N
 
 
 def test_the_long_table_of_logarithms() -> None:
-    """As math/log_long_table.h says: the entries of j = 48, 49 ... 96 are 1/c and ln c, and c."""
+    """As math/log_long_table.h says: entry j is 1/c and ln c, and c."""
     source = (ROOT / "core" / "math" / "log_long_table.h").read_text(encoding="utf-8")
-    tables = re.findall(r"static const element log_\w+\[49\](?:\[2\])? = \{([^;]*)\}", source)
+    tables = re.findall(r"static const element log_\w+\[64\](?:\[2\])? = \{([^;]*)\}", source)
     rows, centers = (
         [Fraction(float.fromhex(each)) for each in re.findall(r"-?\b(?:0x|\d)[^,}\s]*", body.split("*/")[1])]
         for body in tables
     )
-    for j, inverse, logarithm, center in zip(range(48, 97), rows[::2], rows[1::2], centers, strict=True):
-        first, last = max(Fraction(2 * j - 1, 128), Fraction(3, 4)), min(Fraction(2 * j + 1, 128), Fraction(3, 2))
-        assert max(center - first, last - center) / center < Fraction("0.0108")
-        assert abs(center * inverse - 1) < Fraction(1, 2**63)
+    borders = [Fraction(191, 256) + Fraction(j, 128) for j in range(33)]
+    borders += [Fraction(127, 128) + Fraction(j, 64) for j in range(1, 33)]
+    for j, (inverse, logarithm, center) in enumerate(zip(rows[::2], rows[1::2], centers, strict=True)):
+        lowest, highest = (border / center - 1 for border in borders[j : j + 2])
+        assert -(2**-7) < lowest < highest <= (2**-8 if j == 31 else 2**-7)
         with localcontext() as context:
             context.prec = 60
             exact = (Decimal(center.numerator) / Decimal(center.denominator)).ln()
-        assert abs(logarithm - Fraction(exact)) < (2**-65 if abs(j - 64) == 1 else 2**-62.2)
+        beside = abs(j - 32) == 1
+        assert abs(center * inverse - 1) < (2**-64.7 if beside else 2**-63)
+        assert abs(logarithm - Fraction(exact)) < (2**-66 if beside else 2**-62.9)
         assert (logarithm * 2**43).denominator == 1
-    assert centers[16] == rows[32] == 1
+    assert centers[32] == rows[64] == 1
 
 
 def test_the_table_of_two_over_pi() -> None:
