@@ -105,8 +105,8 @@ INLINE vec log_by_long_table(vec x, vec bias) {
     return v_fma(k, v_set(LOG_LN2_HI), logarithm) + v_fma(r * r, log_long_table_minimax(r), low);
 }
 
-/* ln x for any x. A denormal x is first scaled by 2^54. */
-RARE vec log_by_long_table_special(vec x) {
+/* ln x for any x. A denormal x is first scaled by 2^54. Inlined for the reason in ops/exp.h. */
+INLINE vec log_by_long_table_special(vec x) {
     vmask denormal = v_lt(x, v_set(MIN_NORMAL));
     vec bias = v_select(denormal, v_set(LOG_INTEGERS + EXPONENT_BIAS + 54), v_set(LOG_INTEGERS + EXPONENT_BIAS));
     return log_special(x, log_by_long_table(v_select(denormal, x * v_set(0x1p54), x), bias));
