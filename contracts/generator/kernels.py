@@ -230,10 +230,10 @@ def _entry(contract: Contract, kernel: Kernel) -> str:
     """Returns a kernel's table entry.
 
     In relaxed_simd, the C macro SIMD_REPRODUCIBLE(function) gives NULL, so that the host uses simd128's kernel. Kernels
-    of other dtypes than float32 are left to simd128 as well: integers gain nothing, and the wheel stays small.
+    that do not compute in floats are left to simd128 as well: integers gain nothing, and the wheel stays small.
     """
     function = f"lw_{kernel.name}"
-    shared = contract.reproducible or kernel.dtype != "float32"
+    shared = contract.reproducible or kernel.dtype not in ("float32", "float64")
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if shared else function},"
 
 
