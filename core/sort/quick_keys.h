@@ -107,14 +107,6 @@ INLINE void quick_sort_few(element *keys, int n, const int count) {
     v_store(keys + n, next);
 }
 
-static void quick_sort_short(element *keys, int n) {
-    if (n <= QUICK_SHORT / 2) {
-        quick_sort_few(keys, n, QUICK_VECTORS / 2);
-    } else {
-        quick_sort_few(keys, n, QUICK_VECTORS);
-    }
-}
-
 /* Returns the median of `count` vectors of keys that are `step` apart. */
 INLINE element quick_median(const element *keys, int64_t step, const int count) {
     element sample[QUICK_SHORT];
@@ -244,8 +236,10 @@ static lw_status quick_sort(lw_context *context, element *keys, int64_t n, int p
         keys += below;
         n -= below;
     }
-    if (n <= QUICK_SHORT) {
-        quick_sort_short(keys, (int)n);
+    if (n <= QUICK_SHORT / 2) {
+        quick_sort_few(keys, (int)n, QUICK_VECTORS / 2);
+    } else if (n <= QUICK_SHORT) {
+        quick_sort_few(keys, (int)n, QUICK_VECTORS);
     } else {
         PATH("sort: quicksort gives up");
         *is_done = 0;
@@ -253,7 +247,7 @@ static lw_status quick_sort(lw_context *context, element *keys, int64_t n, int p
     return LW_OK;
 }
 
-lw_status QUICK_SORT(lw_context *context, element *keys, int64_t n, int *is_done) {
+lw_status JOIN(quick_sort, ELEMENT)(lw_context *context, element *keys, int64_t n, int *is_done) {
     *is_done = 1;
     return quick_sort(context, keys, n, QUICK_PARTITIONS(n), is_done);
 }

@@ -341,10 +341,8 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
 
 /* Keys that identify the values. Quicksort compares signed integers, or floats themselves; radix sort compares unsigned
  * integers. */
-#if IS_FLOATING && defined IS_64BIT
-#define sort_quick_values(context, keys, n, is_done) quick_sort_float64(context, (double *)(keys), n, is_done)
-#elif IS_FLOATING
-#define sort_quick_values(context, keys, n, is_done) quick_sort_float32(context, (float *)(keys), n, is_done)
+#if IS_FLOATING
+#define sort_quick_values(context, keys, n, is_done) JOIN(quick_sort, ELEMENT)(context, (element *)(keys), n, is_done)
 #elif defined IS_64BIT
 #define sort_quick_values quick_sort_int64
 #else
