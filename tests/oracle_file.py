@@ -12,7 +12,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,8 @@ class Case:
     magnitude: Array | None  # the reference computed from the inputs' absolute values
     rest: Array | None  # the exact reference minus `reference`, if float64 cannot hold it
     bounds: Mapping[tuple[str, str], Bound]  # (dtype, backend); "" stands for those without a bound of their own
+    # The last result that met each bound. sweep/judge.py does not examine the same bits again for another backend.
+    accepted: dict[Bound, bytes] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def computed_dtype(self) -> str:

@@ -17,16 +17,20 @@ def as_array(array: Array) -> np.ndarray:
 
 def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
     """Returns a message saying what is wrong with a result, or None."""
+    if result.dtype != case.result_dtype:
+        return f"{case.name}: expected dtype {case.result_dtype}, got {result.dtype}"
+    if result.shape != case.reference.shape:
+        return f"{case.name}: expected shape {case.reference.shape}, got {result.shape}"
+    bound, found = case.bound(backend), result.tobytes()
+    if case.accepted.get(bound) == found:
+        return None
     expected = as_array(case.reference)
     if case.rest:
         expected = expected + as_array(case.rest).astype(np.longdouble)
-    if result.dtype != case.result_dtype:
-        return f"{case.name}: expected dtype {case.result_dtype}, got {result.dtype}"
-    if result.shape != expected.shape:
-        return f"{case.name}: expected shape {expected.shape}, got {result.shape}"
     magnitude = as_array(case.magnitude) if case.magnitude else np.zeros(())
-    good = near(result, expected, case.bound(backend), magnitude, case.strict)
+    good = near(result, expected, bound, magnitude, case.strict)
     if good.all():
+        case.accepted[bound] = found
         return None
     first = np.unravel_index(int(np.argmin(good)), good.shape)
     inputs = [as_array(each)[first] for each in case.inputs if each and each.shape == good.shape]
