@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -83,8 +82,15 @@ def framed(x: np.ndarray) -> lw.Tensor:
 
 
 def shapes(extents: tuple[list[int], ...], *batch: int) -> list[tuple[Shape, Shape]]:
-    """Returns the shapes of A and B for all combinations of m, n and k; A may be a batch of matrices."""
-    return [((*batch, m, k), (k, n)) for m, n, k in itertools.product(*extents)]
+    """Returns the shapes of A and B for extents m, n and k; A may be a batch of matrices. Each m meets each n and each
+    k, and each n meets each k. Not all three are combined: tiles and strips are divided along each axis by itself."""
+    rows, columns, depths = extents
+    chosen = {
+        *((m, n, depths[(i + j) % len(depths)]) for i, m in enumerate(rows) for j, n in enumerate(columns)),
+        *((m, columns[(j - i) % len(columns)], k) for i, m in enumerate(rows) for j, k in enumerate(depths)),
+        *((rows[(j - i) % len(rows)], n, k) for i, n in enumerate(columns) for j, k in enumerate(depths)),
+    }
+    return [((*batch, m, k), (k, n)) for m, n, k in sorted(chosen)]
 
 
 def assert_products(lefts: Sequence[lw.Tensor], rights: Sequence[lw.Tensor], a: np.ndarray, b: np.ndarray) -> None:
