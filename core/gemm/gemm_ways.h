@@ -42,10 +42,7 @@ static int gemm_is_grid(const lw_context *context, const gemm *g) {
 /* Computes a product in the first way that applies. It may compute C^T = B^T A^T instead of C. */
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int has_few = gemm_has_few_columns(whole), has_contiguous = gemm_has_contiguous_columns(whole);
-    gemm transposed;
-    if (has_few || has_contiguous) {
-        transposed = gemm_transposed(whole);
-    }
+    gemm transposed = has_few || has_contiguous ? gemm_transposed(whole) : *whole;
     const gemm *small = has_few ? &transposed : whole, *g = has_contiguous ? &transposed : whole;
     PATH_IF(has_contiguous && !gemm_is_unpacked(small, has_few), "gemm: transposed");
     /* clang-format off */

@@ -109,8 +109,8 @@ INLINE vec exp_by_long_table(vec x, int bounded) {
     return bounded ? result : v_scale(result, v_from_bits(b_shift_right(k_bits, 6)));
 }
 
-/* The same for any x. Inlined although it seldom runs: around a call, WebAssembly's engines keep no vector in a register,
- * so that the whole loop would work on the stack. */
+/* The same for any x. Inlined although it seldom runs: around a call, WebAssembly's engines keep no vector in a
+ * register, so that the whole loop would work on the stack. */
 INLINE vec exp_by_long_table_unbounded(vec x) {
     return exp_by_long_table(v_at_most(v_at_least(x, v_set(EXP_UNDERFLOW)), v_set(EXP_OVERFLOW)), 0);
 }

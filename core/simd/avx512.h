@@ -26,7 +26,7 @@ INLINE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
 /* The instruction for float64 takes three times as long as Newton's method. From y = (1 + e)/sqrt(x), |e| <= 2^-14, one
  * step of third order makes |e| < 2^-40. Then sqrt(x) = g + d/(g + sqrt(x)), where g = x*y and d = x - g^2, is between
  * the sums of g and d*y/2 with y/2 a little too small and too large. If these are rounded to the same number, it is the
- * rounded root; if not, or if x is so small that d could be denormal, or not a positive number, the instruction decides.
+ * rounded root. If not, if x is so small that d could be denormal, or if it has no root, the instruction decides.
  * Source: Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal of
  * Research and Development 34, 1990. */
 INLINE vf64 vf64_sqrt(vf64 x) {

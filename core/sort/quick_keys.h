@@ -180,20 +180,19 @@ static __attribute__((noinline)) lw_status quick_divide(lw_context *context, ele
     element held[4 * QUICK_GROUP]; /* at the end also less than a group from the middle */
     quick_partition p = {keys, keys + n, keys, keys + n, pivot, held}, *argument = &p;
     int64_t left = 0;
-    lw_status status = LW_OK;
     if (n >= 3 * QUICK_GROUP) {
         p.first += 2 * QUICK_GROUP;
         p.last -= QUICK_GROUP;
         left = 3 * QUICK_GROUP;
         __builtin_memcpy(held, keys, 2 * QUICK_GROUP * sizeof *keys);
         __builtin_memcpy(held + 2 * QUICK_GROUP, p.last, QUICK_GROUP * sizeof *keys);
-        while (p.last - p.first >= QUICK_GROUP && status == LW_OK) {
-            status = n <= SORT_BLOCK ? quick_partition_task(context, 0, &argument)
-                                     : run_interruptible(context, quick_partition_task, &argument);
+        while (p.last - p.first >= QUICK_GROUP) {
+            lw_status status = n <= SORT_BLOCK ? quick_partition_task(context, 0, &argument)
+                                               : run_interruptible(context, quick_partition_task, &argument);
+            if (status != LW_OK) {
+                return status;
+            }
         }
-    }
-    if (status != LW_OK) {
-        return status;
     }
     __builtin_memcpy(held + left, p.first, (size_t)(p.last - p.first) * sizeof *keys);
     left += p.last - p.first;

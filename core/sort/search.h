@@ -47,17 +47,8 @@ INLINE void search_positions(const char *row, const lw_scalar *parameters, eleme
 }
 
 static void search_span(const span *p, const lw_scalar *parameters) {
-    element_bits elements[SEARCH_ELEMENTS];
-    for (int i = 0; i < SEARCH_ELEMENTS; i++) {
-        elements[i] = 0;
-    }
-    if (parameters[0].i == 0) { /* an empty row */
-        PATH("search: empty row");
-        for (int64_t i = 0; i < p->count; i++) {
-            __builtin_memcpy(p->data[3] + i * p->step[3], elements, sizeof(int32_t));
-        }
-        return;
-    }
+    element_bits elements[SEARCH_ELEMENTS] = {0};
+    PATH_IF(parameters[0].i == 0, "search: empty row");
     for (int64_t i = 0; i < p->count; i += SEARCH_ELEMENTS) {
         int64_t count = min_int64(p->count - i, SEARCH_ELEMENTS);
         PATH_EITHER(count == SEARCH_ELEMENTS, "search: all elements of a group", "search: some elements of a group");
