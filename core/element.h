@@ -15,7 +15,7 @@
  * In translation units of integers of 8 and 16 bits, which only short operations have, some of these are missing.
  *
  * A header that includes this one has to be included in such a translation unit. What does not depend on elements is in
- * .c files, which are compiled once. */
+ * .c files, which are compiled once; sort/quick_<dtype>.c are such translation units themselves. */
 #pragma once
 
 #include "simd/simd.h"
@@ -186,6 +186,7 @@ INLINE element element_from_bits(element_bits bits) {
 #define v_last V(last)
 #define v_slide_down V(slide_down)
 #define v_spread V(spread)
+#define v_swap V(swap)
 #define v_reduce_add V(reduce_add)
 /* of integers and bool */
 #define v_and V(and)
@@ -265,7 +266,6 @@ INLINE element element_from_bits(element_bits bits) {
 #define b_iota B(iota)
 #define b_first B(first)
 #define b_slide_down B(slide_down)
-#define b_swap B(swap)
 #define b_gather B(gather)
 
 /* Whether each element is nonzero; NaN is nonzero. */

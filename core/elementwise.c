@@ -63,7 +63,7 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     return outer == 0 ? REPEATED : PACKED;
 }
 
-/* Repeats an element `count` times in a buffer, of which whole groups of 8 bytes are written. */
+/* Repeats an element of 1, 2, 4 or 8 bytes `count` times in a buffer. Writes up to 7 bytes more. */
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
     char group[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
     for (int32_t i = 0; i < 8; i++) {

@@ -32,11 +32,12 @@ typedef struct log_parts {
 #define MIN_NORMAL_BITS ((element_bits)1 << MANTISSA_BITS)
 #define NORMAL_COUNT ((element_bits)(2 * EXPONENT_BIAS) << MANTISSA_BITS)
 
-/* Returns whether all lanes are positive normal numbers, as log_split requires. Compares bits as unsigned integers, by
- * a signed comparison of what BITS_MIN was added to: most instruction sets have no other. From two comparisons of
- * floats, compilers make more instructions. */
+/* Returns whether all lanes are positive normal numbers, as log_split requires: whether v_bits(x) - MIN_NORMAL_BITS, as
+ * an unsigned integer, is below NORMAL_COUNT. BITS_MIN is added to both sides, because most instruction sets compare
+ * signed integers only. Two comparisons of floats take more instructions. */
 INLINE int log_is_normal(vec x) {
-    vbits position = v_bits(x) - b_set(MIN_NORMAL_BITS + BITS_MIN);
+    typedef BY_PRECISION(vu32, vu64) bits; /* may overflow */
+    vbits position = (vbits)((bits)v_bits(x) - (bits)b_set(MIN_NORMAL_BITS + BITS_MIN));
     return !m_any(b_gt(position, b_set(NORMAL_COUNT - 1 + BITS_MIN)));
 }
 

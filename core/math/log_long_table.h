@@ -6,10 +6,10 @@
  * 2. j, the upper six bits of that fraction, selects c, 1/c and ln c from tables. c is near 3/4 + j/128 for j < 32, and
  *    near 1/2 + j/64 above. For j = 32, c is 1: near x = 1, the first two terms are 0, and r is exact. j comes from the
  *    bits of x, not from m, so that the loads, for which the rest has to wait, begin early.
- * 3. m - c is exact, and so is k*LOG_LN2_HI + ln c: both are multiples of 2^-43. Each c is a float found by random
+ * 3. m - c is exact, and so is k*LOG_LN2_HI + ln c: both are multiples of 2^-43. Each c was found by random
  *    search: c * (1/c) differs from 1 by less than 2^-63, and ln c from a multiple of 2^-43 by less than 2^-62.9; next
  *    to c = 1, where logarithms are small, by less than 2^-64.7 and 2^-66. With FMA, r = m * (1/c) - 1, which needs
- *    no c. The c of j = 31 is so large that r < 2^-8 next to j = 32: from there on, r would be rounded more coarsely.
+ *    no c. The c of j = 31 is so large that r < 2^-8 up to the border with j = 32: a larger r is rounded more coarsely.
  * 4. ln(1 + r) = r + r^2 q(r), q a minimax polynomial of degree 5; its error is less than 4e-18 of the result.
  * Up to the last addition, errors are less than the step of the logarithm from one x to the next, so results never
  * decrease.

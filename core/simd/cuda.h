@@ -1,6 +1,7 @@
 /* The SIMD vocabulary for nvcc: each thread is one lane, vf32 is float, and a mask is bool. This header defines what
  * expressions in core/ops use; it has no lane shuffles, partial loads or partial stores. Compiled with --fmad=false, so
- * that only vf32_fma and vf32_fma_strict fuse. Signed overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
+ * that only vf32_fma and vf32_fma_strict fuse. Sums of signed integers wrap, but nvcc assumes that they do not where
+ * they are compared: what may overflow and is compared has to be unsigned. */
 #pragma once
 
 #include <cuda_fp16.h>

@@ -3,8 +3,9 @@
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
 #define SIMD_OWN_FMA
-/* Bit-reproducible kernels must not use FMA, so relaxed SIMD would not make them faster. This library omits them: their
- * entries in its kernel table are NULL, and the host uses the kernels of the SIMD128 library (native/targets.py).
+/* Bit-reproducible kernels must not use FMA, so relaxed SIMD would not make them faster, nor those that do not compute
+ * in floats. This library omits them: their entries in its kernel table are NULL, and the host uses the kernels of the
+ * SIMD128 library (native/targets.py).
  * `0 ? (kernel)` avoids warnings about unused functions. */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include "simd/simd128_common.h"

@@ -3,7 +3,7 @@
  * 1. A few keys: a bitonic sorting network in vectors.
  * 2. A partition, in place, moves the keys below a pivot, the median of a sample, to the front.
  * 3. If no key is below the pivot, it is the least key. Then the keys equal to it are moved to the front.
- * 4. If the pivots were so bad that 2 log2(n) partitions, one in the other, were not enough, the sort gives up.
+ * 4. If the pivots were so bad that 2 log2(n) nested partitions were not enough, the sort gives up.
  *
  * Source: Bramas, A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512 on Intel Skylake, 2017; for the network,
  * Knuth, The Art of Computer Programming 3, 5.3.4. */
@@ -19,19 +19,19 @@
 enum {
     QUICK_VECTORS = 16,                  /* of the larger network */
     QUICK_SHORT = QUICK_VECTORS * LANES, /* longest range for the network */
-    QUICK_STEPS = 8,                     /* vectors that a partition reads at a time, and holds from each end */
+    QUICK_STEPS = 8,                     /* vectors that a partition reads at a time */
     QUICK_GROUP = QUICK_STEPS * LANES,   /* the keys in them */
-    QUICK_SAMPLE = LANES < 8 ? 2 : 1,    /* vectors of keys of which a pivot is the median, */
-    QUICK_LONG = 2048                    /* and QUICK_VECTORS in ranges of this length or more */
+    QUICK_SAMPLE = LANES < 8 ? 2 : 1,    /* vectors in the sample of a pivot */
+    QUICK_LONG = 2048                    /* in ranges of this length or more, QUICK_VECTORS are in the sample */
 };
 
 #if IS_FLOATING
 #define QUICK_LARGEST __builtin_inf()
 #define quick_minimum v_at_most
 #define quick_maximum v_at_least
+/* The next larger number; after -0, which equals 0, the least positive one. */
 INLINE element quick_next(element x) {
-    vbits key = choice_ordered(v_bits(v_set(x)));
-    return v_first(v_from_bits(choice_ordered(key + b_set(1))));
+    return v_first(v_from_bits(choice_ordered(choice_key_of(v_set(x)) + b_set(1))));
 }
 #else
 #define QUICK_LARGEST BITS_MAX
@@ -43,7 +43,7 @@ INLINE element quick_next(element x) { return x + 1; }
 /* Compares lanes of x with lanes i ^ n of y: the lower lane of a pair keeps the smaller key. `half` is the highest bit
  * of n. */
 INLINE vec quick_compare_lanes(vec x, vec y, int n, int half) {
-    vec other = v_from_bits(b_swap(v_bits(y), n));
+    vec other = v_swap(y, n);
     vmask is_upper = b_ne(b_and(b_iota(), b_set(half)), b_set(0));
     return v_select(is_upper, quick_maximum(x, other), quick_minimum(x, other));
 }
@@ -128,8 +128,10 @@ static element quick_pivot(const element *keys, int64_t n) {
                           : quick_median(keys, n / QUICK_SHORT, QUICK_VECTORS);
 }
 
-/* A partition of keys in place. Those from `first` to `last` have not been read, those from `low` to `high` not been
- * written. `held` has the QUICK_GROUP keys of each end, and those read last, which have not been written either. */
+/* A partition of keys in place. Keys from `first` to `last` have not been read, places from `low` to `high` not been
+ * written. `held` has the first two groups, which are moved last; the group that was read last, which is moved next;
+ * and at the end the keys left in the middle. So before a group is read, first - low and high - last add up to three
+ * groups. It is read at the end with less room; then each end has room for a whole group. */
 typedef struct quick_partition {
     element *low, *high;
     const element *first, *last;
@@ -149,8 +151,8 @@ INLINE void quick_load_group(vec *x, const element *keys) {
     }
 }
 
-/* Moves about SORT_BLOCK keys. Reads a group where less room is left to write, before it writes the one before: a
- * processor then need not wait until it knows how many of that are below the pivot. */
+/* Moves about SORT_BLOCK keys. Reads a group before it moves the one read before, so that loads do not wait for the
+ * count of keys below the pivot. */
 static lw_status quick_partition_task(lw_context *context, int64_t task, const void *argument) {
     quick_partition *all = *(quick_partition *const *)argument, p = *all;
     vec x[QUICK_STEPS], next[QUICK_STEPS];
@@ -174,7 +176,8 @@ static lw_status quick_partition_task(lw_context *context, int64_t task, const v
     return LW_OK;
 }
 
-/* Moves the keys below a pivot to the front, and sets *below to how many they are. */
+/* Moves the keys below a pivot to the front, and sets *below to how many they are. Out of line, so that `held` is not
+ * in every frame of the recursion. */
 static __attribute__((noinline)) lw_status quick_divide(lw_context *context, element *keys, int64_t n, element pivot,
                                                         int64_t *below) {
     element held[4 * QUICK_GROUP]; /* at the end also less than a group from the middle */
@@ -209,7 +212,7 @@ static __attribute__((noinline)) lw_status quick_divide(lw_context *context, ele
     return LW_OK;
 }
 
-/* How many partitions, one in the other, may sort n keys. Tests define a smaller number. */
+/* How many nested partitions may sort n keys. Tests define a smaller number. */
 #ifndef QUICK_PARTITIONS
 #define QUICK_PARTITIONS(n) (2 * (63 - __builtin_clzll((uint64_t)(n))))
 #endif

@@ -9,8 +9,8 @@ static inline int sort_is_quick(const lw_context *context, int64_t n) {
     return SIMD_PARTITION && (context->threads < QUICK_THREADS || n < SORT_DIVIDED);
 }
 
-/* Sort the n keys at `keys`, which has room for one more vector; no key is NaN. If the keys defeat the choice of
- * pivots, they clear *is_done and leave the keys in any order. */
+/* Sort the n keys at `keys`, which has room for one more vector, and set *is_done, or, if the keys defeat the choice of
+ * pivots, clear it. No key is NaN, and zeros have one sign: of two, minimum and maximum could return the same one. */
 lw_status quick_sort_int32(lw_context *context, int32_t *keys, int64_t n, int *is_done);
 lw_status quick_sort_int64(lw_context *context, int64_t *keys, int64_t n, int *is_done);
 lw_status quick_sort_float32(lw_context *context, float *keys, int64_t n, int *is_done);

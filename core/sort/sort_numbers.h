@@ -1,7 +1,7 @@
 /* Sorts a row of numbers. Included by sorting.h.
  *
- * Elements are compared by integer keys (index_reduction.h). Descending sorts invert the keys. The algorithm depends on
- * the row:
+ * Elements are compared by integer keys (index_reduction.h), which descending sorts invert; the quicksort of values
+ * compares floats, with their signs flipped in descending sorts. The algorithm depends on the row:
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
  *   longer rows                   LSD radix sort of (key, position) pairs, digits of 8 bits.
  *   longer rows, few results      Selection: collects elements that sort before the last result kept so far;
@@ -10,7 +10,7 @@
  *                                 element is NaN or -0.
  * Radix sort (radix_sort.h) is not vectorized on any instruction set; it moves each element once per digit, up to four
  * or eight times. Where a vector can be partitioned, and few threads would share the radix sort, quicksort
- * (quick_sort.h) takes its place, but for selection, unless it gives up. It sorts a pair as an integer of 64 bits: a
+ * (quick_sort.h) takes its place, except in selection, unless it gives up. It sorts a pair as an integer of 64 bits: a
  * prefix of the key, and the position. Pairs with the same prefix are put in order afterwards.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting).
  */
@@ -343,10 +343,8 @@ static lw_status sort_select_in_parts(lw_context *context, const sort_row *s, in
  * integers. */
 #if IS_FLOATING
 #define sort_quick_values(context, keys, n, is_done) JOIN(quick_sort, ELEMENT)(context, (element *)(keys), n, is_done)
-#elif defined IS_64BIT
-#define sort_quick_values quick_sort_int64
 #else
-#define sort_quick_values quick_sort_int32
+#define sort_quick_values JOIN(quick_sort, BY_PRECISION(int32, int64))
 #endif
 
 typedef struct sort_values_state {
@@ -401,7 +399,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
                              int *is_ambiguous) {
     sort_values_state state = {.row = s, .keys = (element_bits *)keys};
     lw_status status = LW_OK;
-    int is_done = 0;
+    int is_done = 0; /* by quicksort, if it pays; by radix sort, if not or if quicksort gives up */
     for (int is_quick = sort_is_quick(context, s->length); status == LW_OK && !is_done; is_quick = 0) {
         state.is_float = is_quick && IS_FLOATING;
         state.flip = state.is_float ? s->flip & BITS_MIN : is_quick ? s->flip : s->flip ^ BITS_MIN;

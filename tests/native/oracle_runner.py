@@ -115,7 +115,7 @@ def neon_command(emulator: Sequence[str]) -> list[str | Path]:
 
 def compile_counting_runner(target: Target, isa: Isa) -> Path:
     """Compiles a runner that counts how often the kernels of an instruction set take each code path, as marked by PATH
-    (core/paths.h). Its quicksort gives up on rows of more than a block."""
+    (core/paths.h). Its quicksort gives up on rows of a block or more."""
     static = {"x86_64-linux": "x86_64-linux-musl", "aarch64-linux": "aarch64-linux-musl"}
     triple = static.get(target.name, "wasm32-wasi-musl")
     target, using = support.compiled_quickly(replace(target, zig_triple=triple), compiler.choose())

@@ -68,6 +68,7 @@ def hard_rows():
     normal = random.standard_normal(20_000)
     yield np.full(3000, 2**31 - 1, np.int32)
     yield np.full(3000, 2**64 - 1, np.uint64)
+    yield np.maximum(normal, 0)  # zeros, which a descending sort compares as -0
     yield np.where(normal > 1, np.inf, np.minimum(normal, 0.1))  # pivots that are the least key, and the largest
     yield np.concatenate([random.integers(-(2**63), 2**63, 9000), [2**63 - 1, -(2**63)] * 9])
     yield np.where(normal > 0, normal, 1 + normal * 1e-13)  # most keys differ in their last bits only

@@ -53,8 +53,8 @@ def free_inputs(contract):
     lambda contract: contract.kind.has_out and contract.kind.name not in ("window", "gather", "search")
 )
 def test_promotion(contract, backend):
-    """The dtype is chosen before the backend. A GPU compiles a kernel for each pair of dtypes, so each operation tries
-    a seventh of them there, and all operations together try all."""
+    """Promotion does not depend on the backend. A GPU compiles a kernel for each pair of dtypes, so there each
+    operation tries a seventh of the pairs; together, the operations try all."""
     function = getattr(lw, contract.operation, None)
     if contract.internal:
         return

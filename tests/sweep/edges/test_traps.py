@@ -23,8 +23,8 @@ def elementwise(contract):
 
 
 def values_of(contract, dtype):
-    """Returns a vector for each input, in which the contract's special values alternate with drawn numbers. It ends
-    where the longest part ends that is tested."""
+    """Returns a vector for each input, in which the contract's special values alternate with drawn numbers. It is
+    as long as the longest part that is tested."""
     special = [row for row in contract.special if row.out is not None and dtype in row.dtypes and not row.parameters]
     special = [row for row in special if all(each.name in row.inputs for each in contract.inputs)]
     columns = []
