@@ -5,8 +5,7 @@
 #define SIMD_OWN_FMA
 /* Bit-reproducible kernels must not use FMA, so relaxed SIMD would not make them faster, nor those that do not compute
  * in floats. This library omits them: their entries in its kernel table are NULL, and the host uses the kernels of the
- * SIMD128 library (native/targets.py).
- * `0 ? (kernel)` avoids warnings about unused functions. */
+ * SIMD128 library (native/targets.py). `0 ? (kernel)` avoids warnings about unused functions. */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include "simd/simd128_common.h"
 

@@ -48,7 +48,6 @@ INLINE void search_positions(const char *row, const lw_scalar *parameters, eleme
 
 static void search_span(const span *p, const lw_scalar *parameters) {
     element_bits elements[SEARCH_ELEMENTS] = {0};
-    PATH_IF(parameters[0].i == 0, "search: empty row");
     for (int64_t i = 0; i < p->count; i += SEARCH_ELEMENTS) {
         int64_t count = min_int64(p->count - i, SEARCH_ELEMENTS);
         PATH_EITHER(count == SEARCH_ELEMENTS, "search: all elements of a group", "search: some elements of a group");
