@@ -26,7 +26,12 @@ INLINE vf64 vf64_add_on_fma_unit(vf64 x, vf64 y) {
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return (vu32)_mm256_i32gather_epi32((const int *)table, (__m256i)i, 4);
 }
-INLINE vf32 vf32_from_float16(nu16 x) { return _mm256_cvtph_ps((__m128i)x); }
+/* Clang would compare the halves, which become masks of 16 bits and then of 32, if it saw that they are converted. */
+INLINE vf32 vf32_from_float16(nu16 x) {
+    vf32 converted = _mm256_cvtph_ps((__m128i)x);
+    __asm__("" : "+x"(converted));
+    return converted;
+}
 INLINE nu16 vf32_to_float16(vf32 x) { return (nu16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
 
 INLINE int vi32_partition(int32_t *low, int32_t *high, vi32 x, vm32 m) {
