@@ -71,11 +71,13 @@ LONG = {
     **_vectors(bool="vm64", int64="vi64", uint64="vu64", float64="vf64"),
     "bits64": Vector("vi64", "int64_t", 8),
 }
-# Integers of 1 and 2 bytes are computed in lanes of this size by short operations.
+# Short operations compute integers of 1 and 2 bytes in lanes of this size, and bfloat16 in PAIRS of vectors of float32:
+# the elements at even and at odd positions of a register.
 BYTES = {
     1: _vectors(bool="vm8", int8="vi8", uint8="vu8"),
     2: _vectors(bool="vm16", int16="vi16", uint16="vu16"),
 }
+PAIRS = _vectors(bool="vm16", bfloat16="vu16")
 STORED = {each.name: _converted(each) for each in FACTS.dtypes.values() if each.computed}
 WIDE = NARROW | STORED | _vectors(int64="wi64", uint64="wu64", float64="wf64")
 
@@ -94,11 +96,18 @@ class Loop:
     lanes: str  # elements per iteration
     has_entry: bool  # whether the table has it
     own: tuple[tuple[str, str], ...]  # dtypes that are only stored, each with the kernel that computes in it
+    in_pairs: bool  # the expression computes two vectors of float32 for one of bfloat16
     is_short: bool  # cheap expression: the loop is unrolled, and large results are written with streaming stores
 
     @property
     def call(self) -> str:
         """A C call of the expression; its arguments are the vectors named after the inputs and parameters."""
+        if self.in_pairs:
+            even, odd = (
+                f"{self.expression}({', '.join(f'vf32_{half}_bfloat16({name})' for name, _ in self.inputs)})"
+                for half in ("even", "odd")
+            )
+            return f"{'vm32' if self.output.type == 'vm16' else 'vf32'}_join_bfloat16({even}, {odd})"
         arguments = [name for name, _ in (*self.inputs, *self.parameters)]
         return f"{self.expression}({', '.join([*arguments, *map(str, self.bounds)])})"
 
@@ -244,7 +253,10 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
     elements = _elements(contract, kernel)
     is_narrow = bool(facts and facts.computed and not is_cast)
     vectors, lanes = NARROW, "VF32_LANES"
-    if is_cast or (is_narrow and elements != kernel.dtype):
+    in_pairs = is_narrow and kernel.dtype in PAIRS
+    if in_pairs:
+        vectors, lanes = PAIRS, "V16_LANES"
+    elif is_cast or (is_narrow and elements != kernel.dtype):
         vectors = WIDE
     elif facts and is_narrow:
         vectors, lanes = BYTES[facts.bits // 8], f"V{facts.bits}_LANES"
@@ -267,6 +279,7 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         lanes=lanes,
         has_entry=not is_narrow,
         own=tuple((each, _own(contract, each)) for each in stored) if contract.narrow else (),
+        in_pairs=in_pairs,
         is_short=contract.is_short,
     )
 

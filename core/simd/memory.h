@@ -62,13 +62,26 @@ DEFINE_PARTIAL_MEMORY(du8, uint8_t)
 DEFINE_PARTIAL_MEMORY(hu8, uint8_t)
 
 /* bfloat16, the upper half of a float. Adding 0x7fff, and 1 more if the last bit that stays is set, rounds to nearest
- * even; NaN becomes a quiet one. */
+ * even. That would carry out of some NaN, which becomes a quiet one instead. */
+INLINE vu32 vf32_round_bfloat16(vf32 x) {
+    vi32 bits = vf32_bits(x);
+    return (vu32)(bits + 0x7fff + (bits >> 16 & 1));
+}
 INLINE vf32 vf32_from_bfloat16(nu16 x) { return vf32_from_bits(__builtin_convertvector(x, vi32) << 16); }
 INLINE nu16 vf32_to_bfloat16(vf32 x) {
-    vi32 bits = vf32_bits(x);
-    vu32 rounded = (vu32)(bits + 0x7fff + (bits >> 16 & 1)), quiet = (vu32)(bits | 0x400000);
+    vu32 quiet = (vu32)(vf32_bits(x) | 0x400000), rounded = vf32_round_bfloat16(x);
     return __builtin_convertvector(vu32_select(vf32_isnan(x), quiet, rounded) >> 16, nu16);
 }
+
+/* A register of bfloat16 as two of float32: the elements at even positions and those at odd ones. A shift and a mask
+ * take them apart, where widening elements in their order takes two shuffles. vf32_join_bfloat16 is for results of
+ * operations on such elements alone: their NaN have zeros in the lower half, out of which nothing carries. */
+INLINE vf32 vf32_even_bfloat16(vu16 x) { return vf32_from_bits((vi32)x << 16); }
+INLINE vf32 vf32_odd_bfloat16(vu16 x) { return vf32_from_bits((vi32)((vu32)x & 0xffff0000)); }
+INLINE vu16 vf32_join_bfloat16(vf32 even, vf32 odd) {
+    return (vu16)(vf32_round_bfloat16(even) >> 16 | (vf32_round_bfloat16(odd) & 0xffff0000));
+}
+INLINE vm16 vm32_join_bfloat16(vm32 even, vm32 odd) { return (vm16)(((vu32)even & 0xffff) | ((vu32)odd & 0xffff0000)); }
 
 /* Floats of 16 bits in memory, float32 in lanes. `fraction` is a constant: 10 for float16, 7 for bfloat16. */
 INLINE vf32 vf32_from_half(nu16 x, int fraction) {
