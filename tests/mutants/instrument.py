@@ -93,7 +93,10 @@ def _preprocessing() -> Iterable[list[str]]:
 
 
 def _preprocess(command: Sequence[str]) -> list[str]:
-    return [*("-E" if word == "-c" else word for word in command), "-dD"]
+    """Returns the command that prints the preprocessed source, from the one that compiles it."""
+    words = ["-E" if word == "-c" else word for word in command]
+    words[words.index("-o") + 1] = "-"
+    return [*words, "-dD"]
 
 
 def _markers(text: str) -> Iterable[tuple[str, int]]:
