@@ -120,8 +120,10 @@ class Compiler:
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
     def program(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that links a program, such as the tests' runner. With musl, it links statically."""
-        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._sanitized()]
+        """Returns the command that links a program, such as the tests' runner. With musl, it links statically. Strips
+        the program, because zig would compile its C libraries again, with debug information."""
+        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects)]
+        command += self._sanitized() or ["-s"]
         libraries = ["-static", "-lm"] if "musl" in target.zig_triple else ["-lm", "-ldl"]
         return [*command, *libraries, "-o", str(output)]
 

@@ -96,8 +96,9 @@ def output(run: Run, source: Path, folder: Path, *arguments: str, defines: Seque
 
 
 def _compiled(run: Run, source: Path, folder: Path, defines: Sequence[str]) -> Path:
-    """Compiles a program for the instruction set, but links it for the platform's least capable processor, so that
-    all programs share one C library: zig compiles a C library for each processor that it links for."""
+    """Compiles a program for the instruction set, but links it stripped and for the platform's least capable processor,
+    as Compiler.program() does, so that all programs share one C library: zig compiles a C library for each processor
+    that it links for, and another one if it does not strip."""
     isas = TARGETS[run.target].isas
     isa = next(isa for isa in isas if isa.name == run.isa)
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", run.triple]
@@ -105,7 +106,7 @@ def _compiled(run: Run, source: Path, folder: Path, defines: Sequence[str]) -> P
     macros = [f"-D{name}" for name in (isa.macro, *defines)]
     options = [*FLAGS, *macros, *(f"-I{include}" for include in KERNEL_INCLUDE)]
     subprocess.run([*zig, f"-mcpu={isa.zig_cpu}", *options, "-c", source, "-o", object_file], check=True)
-    subprocess.run([*zig, f"-mcpu={isas[0].zig_cpu}", "-static", object_file, "-o", program], check=True)
+    subprocess.run([*zig, f"-mcpu={isas[0].zig_cpu}", "-s", "-static", object_file, "-o", program], check=True)
     return program
 
 

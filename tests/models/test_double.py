@@ -36,7 +36,7 @@ def compute(tmp_path_factory: pytest.TempPathFactory) -> Callable[[np.ndarray], 
     """Returns a function that maps n floats to (n, 4) results: ln x, e^x, cos x and sin x."""
     folder = tmp_path_factory.mktemp("double")
     (folder / "double.c").write_text(PROGRAM, encoding="utf-8")
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O1", "-ffp-contract=off", "-Wall", "-Werror"]
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O1", "-s", "-ffp-contract=off", "-Wall", "-Werror"]
     subprocess.run([*compiler, f"-I{CORE}", folder / "double.c", "-o", folder / "double"], check=True)
 
     def results(x: np.ndarray) -> np.ndarray:
