@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
 from tests.bench.peers import convert, to_numpy
-from tests.cases.cases import Case
+from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 # The allowed error relative to the element, by the dtype of the result.
@@ -51,7 +51,7 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
     if compute is None:
         return None
 
-    def double(value: HostArray) -> object:
+    def double(value: HostArray | Viewed) -> object:
         array = to_numpy(value)
         array = array.astype(np.float64 if array.dtype.kind == "f" else case.keywords.get("dtype", array.dtype))
         return np.abs(array) if magnitudes else array
@@ -59,15 +59,20 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
     arguments = convert(case.arguments, double)
     if case.call:
         names = {f"argument{i}": array for i, array in enumerate(arguments)}
-        result = np.asarray(eval(case.call, {"function": compute, **names}))  # the benchmark's own code
+        result = eval(case.call, {"function": compute, **names})  # the benchmark's own code
     elif case.operation.name == "matmul" and all(array.ndim == 2 for array in arguments):
         # Only the products that are compared: NumPy in a browser would take minutes for all of a large matrix.
         left, right = arguments
         rows, columns = np.divmod(np.asarray(at, dtype=np.intp), right.shape[1])
         return [float(left[row] @ right[:, column]) for row, column in zip(rows, columns, strict=True)]
     else:
-        result = np.asarray(compute(*arguments, **case.keywords))
-    return [float(value) for value in result.reshape(-1)[list(at)]]
+        try:
+            result = compute(*arguments, **case.keywords)
+        except NotImplementedError:
+            return None
+    parts = result if isinstance(result, list | tuple) else [result]
+    flat = np.concatenate([np.asarray(part).reshape(-1) for part in parts])
+    return [float(value) for value in flat[list(at)]]
 
 
 def difference(

@@ -55,6 +55,11 @@ BY_NAME = (("cpu", "threads"), ("cpu", "dtypes"), ("browser", "dtypes"))
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["surface"]:
+        from tests.bench.surface import command  # whose options are others
+
+        return command.main(words[1:])
     parser = _parser()
     settings = parser.parse_args(argv, Settings())
     if settings.repeats < 1 or min(settings.threads or [1]) < 1 or not settings.seconds > 0:

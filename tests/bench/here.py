@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +33,7 @@ GPU = "wgpu"
 MINIMA = "figures are minima"
 PAUSE_SECONDS = 0.03
 ROW_SECONDS = 6  # at least
-UNTIMED, TIMED = 5, 20  # calls of a round
+TIMED, TIMED_NS = 20, 100e6  # calls of a round at most, and their total time; a quarter as many are not timed
 # After a second without work, a GPU runs at a quarter of its clock for so long.
 WAKING_SECONDS, GPU_ROUNDS, GPU_SECONDS = 0.5, 7, 0.02
 
@@ -120,28 +120,41 @@ def threads(chosen: Sequence[Goal], settings: Settings) -> Table:
         "figures are medians (90th percentiles)",
         "steady: our 90th percentile is at most twice our median, or 1.2 times PyTorch's 90th percentile",
     )
-    place = Place(settings, partial(_with_pauses, settings.repeats), dict.fromkeys(names), absent, {}, [], medians=True)
+    place = Place(
+        settings,
+        partial(with_pauses, settings.repeats, ROW_SECONDS),
+        dict.fromkeys(names),
+        absent,
+        {},
+        [],
+        medians=True,
+    )
     return place.table(chosen, heading, {"peers": peers, "absent": absent}, machine.short_cpu_name())
 
 
 def wgpu(chosen: Sequence[Goal], settings: Settings) -> Table:
     """Measures goals for WebGPU on the desktop, next to PyTorch if that has CUDA."""
     adapter = _adapter()
-    peers: dict[str, Peer | None] = {}
-    if not missing("torch") and settings.peers in (None, ["torch"]):
-        import torch
-
-        from tests.bench.peers.torch_peer import TorchPeer
-
-        if torch.cuda.is_available():
-            peers["torch"] = TorchPeer(torch.get_num_threads(), cuda=True)
-    packages = [f"wgpu {version('wgpu')}", *(peer.settings for peer in peers.values() if peer)]
+    on_gpu = gpu_peers() if settings.peers in (None, ["torch"]) else []
+    peers: dict[str, Peer | None] = {peer.name: peer for peer in on_gpu}
+    packages = [f"wgpu {version('wgpu')}", *(peer.settings for peer in on_gpu)]
     first, *others = machine.heading(packages, f"{MINIMA}; results were checked against float64 before they were timed")
     heading = [f"{adapter}; {first}", *others]
-    clock = partial(_one_after_the_other, max(GPU_ROUNDS, settings.repeats), max(GPU_SECONDS, settings.seconds))
+    clock = partial(one_after_the_other, max(GPU_ROUNDS, settings.repeats), max(GPU_SECONDS, settings.seconds))
     absent = {} if peers else {"torch": "it has no CUDA here, or was left out"}
     place = Place(settings, clock, peers, absent, {}, [GPU])
     return place.table(chosen, heading, {"adapter": adapter}, adapter)
+
+
+def gpu_peers() -> list[Peer]:
+    """Returns PyTorch if it has CUDA here."""
+    if missing("torch"):
+        return []
+    import torch
+
+    from tests.bench.peers.torch_peer import TorchPeer
+
+    return [TorchPeer(torch.get_num_threads(), cuda=True)] if torch.cuda.is_available() else []
 
 
 def suite(names: Sequence[str], settings: Settings) -> int:
@@ -224,15 +237,15 @@ def _absent(absent: Mapping[str, str]) -> list[str]:
     return [f"absent: {name} ({why})" for name, why in absent.items()]
 
 
-def _one_after_the_other(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
+def one_after_the_other(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
     """Times each contestant on a GPU by itself, after waking the GPU: in turn with PyTorch, matmul of 1024 x 1024 takes
     1.2 times as long on an H200 (2026-11), because the GPU changes between CUDA and Vulkan."""
     times = partial(timing.measure, repeats=rounds, sample_seconds=seconds, warm_seconds=WAKING_SECONDS)
     return [taken for each in contestants for taken in times([each])]
 
 
-def _with_pauses(rounds: int, contestants: Sequence[Contestant]) -> list[Timing]:
-    """Times single calls of the contestants in turn, in at least so many rounds.
+def with_pauses(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
+    """Times single calls of the contestants in turn, in at least so many rounds, for at least so many seconds.
 
     A round begins with a pause, because the threads of PyTorch's pool spin for some milliseconds after a call and would
     take processors away from ours, and with a few calls that are not timed. Each row takes some seconds: on a virtual
@@ -240,18 +253,27 @@ def _with_pauses(rounds: int, contestants: Sequence[Contestant]) -> list[Timing]
     """
     loops = [partial(each.loop(keep=False), 1) for each in contestants]
     times: list[list[int]] = [[] for _ in contestants]
-    end = time.perf_counter() + ROW_SECONDS
-    while contestants and (len(times[-1]) < rounds * TIMED or time.perf_counter() < end):
-        for contestant, loop, taken in zip(contestants, loops, times, strict=True):
+    counts: list[int] = []
+    for contestant, loop in zip(contestants, loops, strict=True):
+        with contestant.context():
+            counts.append(max(1, min(TIMED, int(TIMED_NS / _taken(loop)))))
+    end, done = time.perf_counter() + seconds, 0
+    while contestants and (done < rounds or time.perf_counter() < end):
+        done += 1
+        for contestant, loop, count, taken in zip(contestants, loops, counts, times, strict=True):
             time.sleep(PAUSE_SECONDS)
             with contestant.context():
-                for _ in range(UNTIMED):
+                for _ in range(count // 4):
                     loop()
-                for _ in range(TIMED):
-                    start = time.perf_counter_ns()
-                    loop()
-                    taken.append(time.perf_counter_ns() - start)
+                taken.extend(_taken(loop) for _ in range(count))
     return [Timing(each.name, 1, tuple(taken)) for each, taken in zip(contestants, times, strict=True)]
+
+
+def _taken(loop: Callable[[], object]) -> int:
+    """Calls a function, and returns the nanoseconds that it took."""
+    start = time.perf_counter_ns()
+    loop()
+    return time.perf_counter_ns() - start
 
 
 def _adapter() -> str:

@@ -20,7 +20,7 @@ from lanewise.costs.timing import Contestant, Timing
 from lanewise.dtypes import as_dtype, is_half
 from tests.bench import check
 from tests.bench.peers import Batch, Peer, convert
-from tests.cases.cases import Case
+from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 NO_SUCH_OPERATION = "no such operation"  # a reason in `not_timed` that does not count as a failure
@@ -188,10 +188,13 @@ def _holding(contestant: Contestant) -> Contestant:
     return replace(Contestant.batched(contestant.name, batch), context=contestant.context)
 
 
-def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
+def tensor(value: HostArray | Viewed, place: str | None = None) -> lw.Tensor:
     """Copies the data into a new tensor, on a device if one is named."""
-    tensor = _ext.from_bytes(value.data, as_dtype(value.dtype), value.shape)
-    return tensor if place is None else tensor.to(place)
+    if isinstance(value, Viewed):
+        view: lw.Tensor = value.of(tensor(value.array, place), lw.permute_dims)
+        return view
+    made = _ext.from_bytes(value.data, as_dtype(value.dtype), value.shape)
+    return made if place is None else made.to(place)
 
 
 def _wait(backend: str, _result: Any) -> None:

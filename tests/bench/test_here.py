@@ -303,16 +303,15 @@ def test_rows_of_threads_have_medians_of_single_calls(capsys, monkeypatch):
     for each, name, theirs in zip(rows, ("1: exp 256K", "32: matmul 512"), ("torch", contestants.FEWER), strict=True):
         assert each["goal"] == f"threads {name}" and not each["details"]["wrong"]
         mine, *others = each["details"]["contestants"]
-        assert mine["name"] == "lanewise" and len(mine["samples_ns"]) == 2 * here.TIMED
+        assert mine["name"] == "lanewise" and 2 <= len(mine["samples_ns"]) <= 2 * here.TIMED
         assert [other["name"] for other in others] in ([theirs], [])
         assert each["figure"] == pytest.approx(mine["median_ns"] / 1e3)
     assert rows[1]["firm_met"] is not None and lw.get_num_threads() == before
 
 
 def test_a_row_of_threads_takes_at_least_some_time(monkeypatch):
-    monkeypatch.setattr(here, "ROW_SECONDS", 6)
     monkeypatch.setattr("time.perf_counter", iter(range(1000)).__next__)  # one second from one round to the next
-    (timed,) = here._with_pauses(1, [Contestant("quick", "1", {"unused": 0})])
+    (timed,) = here.with_pauses(1, 6, [Contestant("quick", "1", {"unused": 0})])
     assert len(timed.samples) == 6 * here.TIMED
 
 

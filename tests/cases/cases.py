@@ -7,7 +7,7 @@ operation's kind (KINDS) and the `bench:` field of its contract, which contracts
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -28,7 +28,32 @@ class Several:
     items: tuple[HostArray, ...]
 
 
-Argument = HostArray | Several | Literal
+@dataclass(frozen=True)
+class Viewed:
+    """A view of an array as one argument: its axes in this order, then this subscript; an empty one changes nothing."""
+
+    array: HostArray
+    axes: tuple[int, ...] = ()
+    index: tuple[Any, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the view."""
+        shape = [self.array.shape[axis] for axis in self.axes] or list(self.array.shape)
+        inner = self.index[1:] if self.index[:1] == (...,) else self.index
+        first = len(shape) - len(inner) if self.index[:1] == (...,) else 0
+        for axis, part in enumerate(inner, first):
+            shape[axis] = len(range(*part.indices(shape[axis])))
+        return tuple(shape)
+
+    def of(self, array: Any, permuted: Callable[[Any, tuple[int, ...]], Any]) -> Any:
+        """Returns the view of a library's array, whose axes `permuted` puts in another order."""
+        if self.axes:
+            array = permuted(array, self.axes)
+        return array[self.index] if self.index else array
+
+
+Argument = HostArray | Several | Viewed | Literal
 
 ELEMENTS = (1 << 10, 1 << 16, 1 << 20)  # arrays that fit into L1, into L2, and into neither
 LARGEST = 1 << 28  # at most this many elements in a tensor
@@ -90,6 +115,8 @@ class Case:
         for argument in self.arguments:
             if isinstance(argument, HostArray):
                 arrays.append(argument)
+            elif isinstance(argument, Viewed):
+                arrays.append(argument.array)
             elif isinstance(argument, Several):
                 arrays.extend(argument.items)
         return tuple(arrays)

@@ -14,7 +14,7 @@ from typing import Any
 
 import lanewise as lw
 from lanewise.errors import ArgumentError
-from tests.cases.cases import Argument, Case, Several
+from tests.cases.cases import Argument, Case, Several, Viewed
 from tests.cases.inputs import HostArray
 
 
@@ -52,7 +52,7 @@ class Peer:
         """Returns the library's function for the operation, or None if it has none."""
         raise NotImplementedError
 
-    def array(self, value: HostArray) -> Any:
+    def array(self, value: HostArray | Viewed) -> Any:
         """Returns an array of the library with these elements."""
         return to_numpy(value)
 
@@ -125,21 +125,23 @@ def on_threads(number: int) -> str:
     return f"{number} thread{'s' * (number > 1)}"
 
 
-def to_numpy(value: HostArray) -> Any:
+def to_numpy(value: HostArray | Viewed) -> Any:
     """Copies an array into one of NumPy; of bfloat16, which NumPy lacks, into one of float32."""
     import numpy as np
 
+    if isinstance(value, Viewed):
+        return value.of(to_numpy(value.array), np.transpose)
     if value.dtype == "bfloat16":
         words = np.frombuffer(value.data, np.uint16).astype(np.uint32)
         return (words << 16).view(np.float32).reshape(value.shape)
     return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()
 
 
-def convert(arguments: Sequence[Argument], array: Callable[[HostArray], Any]) -> tuple[Any, ...]:
-    """Replaces each host array among the arguments by the result of calling `array` with it."""
+def convert(arguments: Sequence[Argument], array: Callable[[HostArray | Viewed], Any]) -> tuple[Any, ...]:
+    """Replaces each array among the arguments by the result of calling `array` with it."""
 
     def converted(argument: Argument) -> Any:
-        if isinstance(argument, HostArray):
+        if isinstance(argument, HostArray | Viewed):
             return array(argument)
         if isinstance(argument, Several):
             return [array(item) for item in argument.items]

@@ -37,10 +37,15 @@ def numpy_for_avx512(threads: int) -> Peer:
 def numpy_without_avx512(threads: int) -> Peer:
     """Starts NumPy with the kernels that it and OpenBLAS have for AVX2, even on processors with AVX-512."""
     limit_blas_threads(threads)
+    return Elsewhere("numpy-avx2", "numpy", threads, without_avx512())
+
+
+def without_avx512() -> Mapping[str, str]:
+    """Returns the variables with which NumPy and PyTorch, when they are loaded, choose their kernels for AVX2."""
     dispatched = import_module("numpy._core._multiarray_umath").__cpu_dispatch__
     features = " ".join(name for name in dispatched if name.startswith(("AVX512", "X86_V4")))
-    environment = {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Haswell"}
-    return Elsewhere("numpy-avx2", "numpy", threads, environment)
+    of_torch = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    return {"NPY_DISABLE_CPU_FEATURES": features, "OPENBLAS_CORETYPE": "Haswell", **of_torch}
 
 
 class Elsewhere(Peer):

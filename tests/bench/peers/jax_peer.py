@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from tests.bench.peers import Batch, Call, Peer, on_threads, to_numpy
-from tests.cases.cases import Case
+from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 
@@ -51,7 +51,7 @@ class JaxPeer(Peer):
         arrays = arguments[: len(arguments) - len(literals)]
         return Call(lambda *given: self._jax.block_until_ready(compiled(*given)), arrays)
 
-    def array(self, value: HostArray) -> Any:
+    def array(self, value: HostArray | Viewed) -> Any:
         """Returns an array of JAX."""
         return self._jax.numpy.asarray(to_numpy(value))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numkong
 
 from tests.bench.peers import Peer, to_numpy
-from tests.cases.cases import Case
+from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 # The functions whose results equal Lanewise's for any number of dimensions.
@@ -36,6 +36,6 @@ class NumkongPeer(Peer):
         """
         return _FUNCTIONS.get(case.operation.name) if case.dtype == "float32" else None
 
-    def array(self, value: HostArray) -> Any:
+    def array(self, value: HostArray | Viewed) -> Any:
         """Returns a tensor of NumKong."""
         return numkong.Tensor(to_numpy(value))

@@ -30,6 +30,12 @@ def _fma(x1: Array, x2: Array, x3: Array) -> Array:
     return result
 
 
+def _astype(x: Array, dtype: str) -> Array:
+    if dtype == "bfloat16":
+        raise NotImplementedError
+    return x.astype(dtype)
+
+
 def _sigmoid(x: Array) -> Array:
     result = np.negative(x)
     np.exp(result, out=result)
@@ -99,46 +105,80 @@ def _linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     return result
 
 
-def _attention(query: Array, key: Array, value: Array, *, is_causal: bool = False) -> Array:
+def _attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array | None = None,
+    *,
+    is_causal: bool = False,
+    enable_gqa: bool = False,
+) -> Array:
+    if enable_gqa:
+        key, value = (np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
     scores = query @ np.swapaxes(key, -1, -2)
     scores *= query.shape[-1] ** -0.5
     if is_causal:
         scores[..., np.tri(*scores.shape[-2:]) == 0] = -np.inf
+    if attn_mask is not None:
+        scores += attn_mask
     return _softmax(scores) @ value
 
 
-def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int = 0) -> Array:
-    """Computes conv2d as one matrix product, with the windows as columns."""
-    out_channels, channels, height, width = weight.shape
+def _windows(x: Array, height: int, width: int, stride: int, dilation: int = 1) -> Array:
+    """Returns a view of the windows of images, with two further axes: the position in a window."""
+    reach = ((height - 1) * dilation + 1, (width - 1) * dilation + 1)
+    windows = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(2, 3))
+    return windows[:, :, ::stride, ::stride, ::dilation, ::dilation]
+
+
+def _conv2d(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+) -> Array:
+    """Computes conv2d as a matrix product for each group, with the windows as columns."""
+    filters, channels, height, width = weight.shape
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
+    windows = _windows(padded, height, width, stride, dilation)
     count, _, rows, columns = windows.shape[:4]
-    matrix = windows.transpose(0, 1, 4, 5, 2, 3).reshape(count, channels * height * width, rows * columns)
-    result = weight.reshape(out_channels, -1) @ matrix
+    matrix = windows.transpose(0, 1, 4, 5, 2, 3).reshape(count, groups, channels * height * width, rows * columns)
+    result = (weight.reshape(groups, filters // groups, -1) @ matrix).reshape(count, filters, rows * columns)
     if bias is not None:
         result += bias[:, None]
-    return result.reshape(count, out_channels, rows, columns)
+    return result.reshape(count, filters, rows, columns)
 
 
-def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
-    """Computes max_pool2d for windows that do not overlap, from one strided view for each position in a window."""
-    height = x.shape[2] // kernel_size * kernel_size
-    width = x.shape[3] // kernel_size * kernel_size
-    result: Array | None = None
-    for i in range(kernel_size):
-        for j in range(kernel_size):
-            part = x[:, :, i:height:kernel_size, j:width:kernel_size]
-            result = part.copy() if result is None else np.maximum(result, part, out=result)
-    if result is None:
-        raise ValueError(f"max_pool2d: expected kernel_size of at least 1, got {kernel_size}")
+def _pool(join: Callable[..., Array], x: Array, kernel_size: int, stride: int | None) -> Array:
+    """Joins one strided view of the images for each position in a window."""
+    windows = _windows(x, kernel_size, kernel_size, stride or kernel_size)
+    result = windows[..., 0, 0].copy()
+    for i in range(1, kernel_size * kernel_size):
+        join(result, windows[..., i // kernel_size, i % kernel_size], out=result)
     return result
 
 
-def _topk(x: Array, k: int) -> tuple[Array, Array]:
-    chosen = np.argpartition(x, -k, axis=-1)[..., -k:]
-    values = np.take_along_axis(x, chosen, -1)
+def _max_pool2d(x: Array, *, kernel_size: int, stride: int | None = None) -> Array:
+    return _pool(np.maximum, x, kernel_size, stride)
+
+
+def _avg_pool2d(x: Array, *, kernel_size: int, stride: int | None = None) -> Array:
+    result = _pool(np.add, x, kernel_size, stride)
+    result /= kernel_size * kernel_size
+    return result
+
+
+def _topk(x: Array, k: int, axis: int = -1) -> tuple[Array, Array]:
+    chosen = np.moveaxis(np.argpartition(x, -k, axis=axis), axis, -1)[..., -k:]
+    values = np.take_along_axis(np.moveaxis(x, axis, -1), chosen, -1)
     order = np.lexsort((chosen, -values), axis=-1)
-    return np.take_along_axis(values, order, -1), np.take_along_axis(chosen, order, -1)
+    sorted_values, positions = (np.take_along_axis(each, order, -1) for each in (values, chosen))
+    return np.moveaxis(sorted_values, -1, axis), np.moveaxis(positions, -1, axis)
 
 
 _GENERATOR = np.random.Generator(np.random.Philox(0))
@@ -153,7 +193,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "sigmoid": _sigmoid,
     "silu": _silu,
     "softplus": lambda x: np.logaddexp(x, 0),
-    "astype": lambda x, dtype: x.astype(dtype),
+    "astype": _astype,
     "softmax": _softmax,
     "log_softmax": _log_softmax,
     "layer_norm": _layer_norm,
@@ -166,7 +206,11 @@ _FUNCTIONS: Mapping[str, Function] = {
     "concat": lambda arrays, axis=0: np.concatenate(list(arrays), axis=axis),
     "flatten": np.ravel,
     "embedding": lambda indices, weight: weight.take(indices, axis=0),
-    "argsort": lambda x: np.argsort(x, kind="stable"),
+    "avg_pool2d": _avg_pool2d,
+    "argsort": lambda x, axis=-1: np.argsort(x, axis=axis, kind="stable"),
+    "asarray": lambda x, copy=None: x.copy() if copy else x,
+    "norm_l1": lambda x, axis=None: np.abs(x).sum(axis=axis),
+    "norm_linf": lambda x, axis=None: np.abs(x).max(axis=axis),
     "topk": _topk,
     "rand": lambda shape, dtype: _GENERATOR.random(shape, dtype=dtype),
     "randn": lambda shape, dtype: _GENERATOR.standard_normal(shape, dtype=dtype),

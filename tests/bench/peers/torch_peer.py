@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional
 
 from tests.bench.peers import Batch, Call, Peer, on_threads
-from tests.cases.cases import Case
+from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 
@@ -50,8 +50,12 @@ class TorchPeer(Peer):
             keywords["dtype"] = getattr(torch, str(keywords["dtype"]))
         return Call(call.function, arguments, keywords)
 
-    def array(self, value: HostArray) -> Any:
-        """Returns a tensor on the peer's device."""
+    def array(self, value: HostArray | Viewed) -> Any:
+        """Returns a tensor on the peer's device. A reversed view is a copy, because strides are not negative there."""
+        if isinstance(value, Viewed):
+            backward = [axis for axis, part in enumerate(value.index) if part is not ... and (part.step or 1) < 0]
+            tensor = self.array(value.array)
+            return torch.flip(tensor, backward) if backward else value.of(tensor, torch.permute)
         tensor = torch.frombuffer(bytearray(value.data), dtype=getattr(torch, value.dtype))
         return tensor.reshape(value.shape).clone().to(self._device)
 
@@ -64,25 +68,40 @@ class TorchPeer(Peer):
 
 
 _NAMES = ("leaky_relu", "silu", "gelu", "softplus", "mish", "elu", "hardswish", "linear", "embedding", "conv2d",
-          "scaled_dot_product_attention", "max_pool2d", "avg_pool2d")  # fmt: skip
+          "scaled_dot_product_attention", "selu", "softsign", "max_pool2d", "avg_pool2d")  # fmt: skip
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(functional, name) for name in _NAMES},
+    "argsort": lambda x, axis=-1: torch.argsort(x, axis, stable=True),
+    "asarray": lambda x, copy=None: x.clone(memory_format=torch.contiguous_format) if copy else x,
     "astype": torch.Tensor.to,
-    "matvec": torch.mv,
-    "norm_l2": torch.linalg.vector_norm,
-    "fma": lambda x1, x2, x3: torch.addcmul(x3, x1, x2),
+    "bitwise_invert": torch.bitwise_not,
+    "cumulative_sum": torch.cumsum,
     "equal": torch.eq,
-    "not_equal": torch.ne,
-    "softmax": lambda x: torch.softmax(x, -1),
-    "layer_norm": lambda x, weight, bias: functional.layer_norm(x, x.shape[-1:], weight, bias),
     "flip": lambda x: torch.flip(x, tuple(range(x.ndim))),
-    "log_softmax": lambda x: torch.log_softmax(x, -1),
-    "rms_norm": lambda x, weight: functional.rms_norm(x, x.shape[-1:], weight, 1e-5),
-    "tile": lambda x, count: torch.tile(x, (count,)),
-    "var": partial(torch.var, correction=0),
-    "std": partial(torch.std, correction=0),
+    "fma": lambda x1, x2, x3: torch.addcmul(x3, x1, x2),
+    "layer_norm": lambda x, weight, bias: functional.layer_norm(x, x.shape[-1:], weight, bias),
+    "log_softmax": lambda x, axis=-1: torch.log_softmax(x, axis),
+    "matvec": torch.mv,
     "max": torch.amax,
     "min": torch.amin,
-    "take": lambda x, indices: torch.index_select(x, 0, indices),
+    "nonzero": partial(torch.nonzero, as_tuple=True),
+    "norm_l1": partial(torch.linalg.vector_norm, ord=1),
+    "norm_l2": torch.linalg.vector_norm,
+    "norm_linf": partial(torch.linalg.vector_norm, ord=float("inf")),
+    "not_equal": torch.ne,
+    "pad": lambda x, width: functional.pad(x, [width] * 2 * x.ndim),
+    "repeat": torch.repeat_interleave,
+    "rms_norm": lambda x, weight: functional.rms_norm(x, x.shape[-1:], weight, 1e-5),
+    "roll": lambda x, shift, axis: torch.roll(x, shift, axis),
+    "softmax": lambda x, axis=-1: torch.softmax(x, axis),
+    "sort": lambda x, axis=-1: torch.sort(x, axis)[0],
+    "std": partial(torch.std, correction=0),
+    "take": lambda x, indices, axis=0: torch.index_select(x, axis, indices),
+    "take_along_axis": lambda x, indices, axis: torch.take_along_dim(x, indices, axis),
+    "tile": lambda x, count: torch.tile(x, (count,)),
+    "topk": lambda x, k, axis=-1: torch.topk(x, k, axis),
+    "var": partial(torch.var, correction=0),
+    "vecdot": torch.linalg.vecdot,
+    "vecmat": torch.matmul,
     "permute_dims": torch.permute,
 }
