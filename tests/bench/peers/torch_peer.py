@@ -46,6 +46,8 @@ class TorchPeer(Peer):
         arguments, keywords = call.arguments, dict(call.keywords)
         if case.operation.name == "astype":
             arguments = (arguments[0], getattr(torch, arguments[1]))
+        if case.operation.name == "take_along_axis":
+            arguments = (arguments[0], arguments[1].long())  # it takes no other indices
         if "dtype" in keywords:
             keywords["dtype"] = getattr(torch, str(keywords["dtype"]))
         return Call(call.function, arguments, keywords)
@@ -71,7 +73,7 @@ _NAMES = ("leaky_relu", "silu", "gelu", "softplus", "mish", "elu", "hardswish", 
           "scaled_dot_product_attention", "selu", "softsign", "max_pool2d", "avg_pool2d")  # fmt: skip
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(functional, name) for name in _NAMES},
-    "argsort": lambda x, axis=-1: torch.argsort(x, axis, stable=True),
+    "argsort": lambda x, axis=-1: torch.argsort(x, dim=axis, stable=True),
     "asarray": lambda x, copy=None: x.clone(memory_format=torch.contiguous_format) if copy else x,
     "astype": torch.Tensor.to,
     "bitwise_invert": torch.bitwise_not,
@@ -92,12 +94,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "pad": lambda x, width: functional.pad(x, [width] * 2 * x.ndim),
     "repeat": torch.repeat_interleave,
     "rms_norm": lambda x, weight: functional.rms_norm(x, x.shape[-1:], weight, 1e-5),
-    "roll": lambda x, shift, axis: torch.roll(x, shift, axis),
+    "roll": lambda x, shift, axis=None: torch.roll(x, shift, axis),
     "softmax": lambda x, axis=-1: torch.softmax(x, axis),
     "sort": lambda x, axis=-1: torch.sort(x, axis)[0],
     "std": partial(torch.std, correction=0),
     "take": lambda x, indices, axis=0: torch.index_select(x, axis, indices),
-    "take_along_axis": lambda x, indices, axis: torch.take_along_dim(x, indices, axis),
+    "take_along_axis": lambda x, indices, axis=-1: torch.take_along_dim(x, indices, axis),
     "tile": lambda x, count: torch.tile(x, (count,)),
     "topk": lambda x, k, axis=-1: torch.topk(x, k, axis),
     "var": partial(torch.var, correction=0),

@@ -1,4 +1,4 @@
-"""Draws the arguments of operations, by kind, but for those of products.py."""
+"""Draws the arguments of operations, by kind, except those of products.py."""
 
 from __future__ import annotations
 
