@@ -309,10 +309,10 @@ def format_item(self: Tensor, specification: str) -> str:
 
 
 @named("round")
-def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
+def rounded(self: Tensor, ndigits: int | None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
-    if ndigits is not None:
-        raise ArgumentError(f"expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for 1")
+    if ndigits is not None and ndigits != 0:
+        raise ArgumentError(f"expected 0 digits, got {describe(ndigits)}; for 2 digits, write round(x * 100) / 100")
     return _ext.round(self)
 
 

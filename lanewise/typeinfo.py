@@ -80,7 +80,8 @@ def iinfo(dtype: Any, /) -> IntInfo:
     """
     dtype = _dtype_of(dtype)
     if dtype.kind not in "iu":
-        raise DTypeError(f"expected an integer dtype, got {dtype}; use finfo for floating-point dtypes")
+        hint = "; use finfo for floating-point dtypes" if dtype.kind == "f" else ""
+        raise DTypeError(f"expected an integer dtype, got {dtype}{hint}")
     bits = 8 * dtype.itemsize
     lowest = -(2 ** (bits - 1)) if dtype.kind == "i" else 0
     return IntInfo(dtype, bits, lowest + 2**bits - 1, lowest)

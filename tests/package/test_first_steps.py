@@ -53,7 +53,7 @@ def test_masked_arrays_without_masked_elements_are_read(mask):
         (lambda: lw.round([1.25], decimals=1), r"round: .* 'decimals'; write round\(x \* 10\) / 10"),
         (
             lambda: round(lw.ones(1), 1),
-            r"round: expected no digits, got 1; write round\(x \* 10\) / 10 for 1",
+            r"round: expected 0 digits, got 1; for 2 digits, write round\(x \* 100\) / 100",
         ),
         (lambda: lw.asarray(x for x in [1]), r"asarray: expected numbers, got a generator; use asarray\(list\(x\)\)"),
         (lambda: lw.asarray(object()), "asarray: expected numbers, got an object; give .*"),

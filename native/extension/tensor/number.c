@@ -84,9 +84,10 @@ int lw_outside(lw_weakness weakness, lw_scalar value, int dtype) {
 static int refuse_range(int dtype, long long integer, int is_unsigned) {
     char text[24];
     snprintf(text, sizeof text, is_unsigned ? "%llu" : "%lld", integer);
-    return lw_refuse(
-        LW_RANGE_ERROR, "expected a number within %s, from %lld to %llu, got %s; use a float, or a wider dtype",
-        lw_dtype_name(dtype), (long long)lw_lowest_integer(dtype), (unsigned long long)lw_highest_integer(dtype), text);
+    const char *wider = lw_item_size(dtype) < 8 ? "a wider dtype" : is_unsigned ? "uint64" : "int64";
+    return lw_refuse(LW_RANGE_ERROR, "expected a number within %s, from %lld to %llu, got %s; use a float, or %s",
+                     lw_dtype_name(dtype), (long long)lw_lowest_integer(dtype),
+                     (unsigned long long)lw_highest_integer(dtype), text, wider);
 }
 
 /* Writes an int as an element of an integer dtype. */
