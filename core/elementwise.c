@@ -4,7 +4,7 @@
 #include "layout/strided.h"
 
 enum {
-    CHUNK = 512, /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
+    BUFFER = 4096,   /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
     CACHE_LINE = 64, /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
     LONG_ROW = 64    /* for rows of at least this length, one call of the body per row is cheaper than copying */
 };
@@ -140,13 +140,13 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     const elementwise *kernel = call->kernel;
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
     int64_t position = task * call->per_task, end = min_int64(position + call->per_task, call->total);
-    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
-    _Alignas(64) char unconverted[CHUNK * 8]; /* elements of one operand as they are stored */
+    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][BUFFER];
+    _Alignas(64) char unconverted[BUFFER]; /* elements of one operand as they are stored */
     layout_iterator it;
     int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
     int64_t column = position - row * call->row;
     iterator_start(&it, call->layout, 0, last, kernel->operands, row);
-    int64_t first = min_int64(end - position, CHUNK);
+    int64_t first = min_int64(end - position, call->max_count);
     for (int32_t o = 0; o < inputs; o++) {
         char *stored = call->cast[o] ? unconverted : buffer[o];
         if (call->passage[o] == FILLED) {
@@ -268,7 +268,8 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
         call.data[o] = (char *)inputs[o];
     }
     call.data[last] = outputs[0];
-    call.row = call.max_count = call.total;
+    call.row = call.total;
+    int64_t chunk = BUFFER, is_buffered = 0;
     for (int32_t o = 0; o <= last; o++) {
         call.size[o] = kernel->size[o];
         if (converted >> o & 1) {
@@ -276,27 +277,27 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
             call.cast[o] = o < last ? elementwise_casts[stored][computed] : elementwise_casts[computed][stored];
             call.size[o] = call.cast[o]->size[o == last];
         }
+        chunk = min_int64(chunk, BUFFER / (call.size[o] > kernel->size[o] ? call.size[o] : kernel->size[o]));
         call.passage[o] = choose_passage(layout, o, call.size[o]);
         if (call.passage[o] == REPEATED && o == last) {
             /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
             call.passage[o] = PACKED;
         }
         call.by_row |= call.passage[o] == BY_ROW;
-        if (call.cast[o] || call.passage[o] >= FILLED) {
-            call.max_count = min_int64(call.max_count, CHUNK);
-        }
+        is_buffered |= call.cast[o] || call.passage[o] >= FILLED;
         if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
             call.row = layout->shape[layout->ndim - 1];
         }
     }
     if (SIMD_STREAM && is_streamed(&call, context)) {
         call.passage[last] = STREAMED;
-        call.max_count = min_int64(call.max_count, CHUNK);
+        is_buffered = 1;
         call.lead = stream_lead(call.data[last]) / call.size[last];
     }
+    call.max_count = is_buffered ? min_int64(call.total, chunk) : call.total;
     for (int32_t o = 0; o <= last; o++) {
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
-            call.max_count = CHUNK / call.row * call.row;
+            call.max_count = chunk / call.row * call.row;
             PATH_IF(SIMD_STREAM && call.lead, "elementwise: streamed and repeated");
             call.lead = 0;
         }

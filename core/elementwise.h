@@ -2,10 +2,10 @@
  *
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
  * an `elementwise` constant that describes it. elementwise.c turns a layout into calls of that body. Operands that are
- * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, CHUNK elements at
- * a time, and a strided result is computed in a buffer and copied out. Operands that are stored in another dtype are
- * converted on the way, by the bodies of casts. The output may be the memory of an input with
- * the same strides: no element is read after it is written. */
+ * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, a chunk of
+ * elements at a time, and a strided result is computed in a buffer and copied out. Operands that are stored in another
+ * dtype are converted on the way, by the bodies of casts. The output may be the memory of an input with the same
+ * strides: no element is read after it is written. */
 #pragma once
 
 #include "layout/layout_iterator.h"

@@ -40,6 +40,9 @@ def cases(contract: Contract) -> Iterator[Case]:
                 yield drawn(contract, dtype, shapes, next(settings_of(contract, dtype)))
 
 
+CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
+
+
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
     """Returns a shape for each input; if there are more inputs than shapes, the rest have the last shape."""
     names = [each.name for each in contract.inputs]
@@ -49,7 +52,7 @@ def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
 def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
-    chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
+    chunk, long, short = CHUNK, largest("LONG_ROW"), 23
     rows = 2 * chunk // short + 3  # several chunks: the later ones begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
@@ -67,7 +70,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
 
 def _conversions(contract: Contract) -> Iterator[Row]:
     """Yields operands that are in place, repeated, filled, and copied."""
-    chunk, long = largest("CHUNK"), largest("LONG_ROW") + 9
+    chunk, long = CHUNK, largest("LONG_ROW") + 9
     yield _for_all(contract, (1,)), {}
     yield _for_all(contract, (2 * chunk + LANES + 1,)), {}
     for row in (23, long):
@@ -77,7 +80,7 @@ def _conversions(contract: Contract) -> Iterator[Row]:
 
 
 def _cast(contract: Contract, dtype: str) -> Iterator[Row]:
-    yield {"x": (2 * largest("CHUNK") // 23 + 3, 23)}, {}
+    yield {"x": (2 * CHUNK // 23 + 3, 23)}, {}
 
 
 def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:

@@ -104,13 +104,18 @@ DEFINE_INTEGERS(vu32, uint32_t, vu32, 32, VF32_LANES)
 DEFINE_INTEGERS(vi64, int64_t, vu64, 64, VF64_LANES)
 DEFINE_INTEGERS(vu64, uint64_t, vu64, 64, VF64_LANES)
 
+#define DEFINE_ABS(type) \
+    INLINE type type##_abs(type x) { return type##_select(x < 0, -x, x); } /* the lowest integer stays as it is */
+
 #define DEFINE_SIGNED(type, unsigned_type, bit_count)                                                        \
     INLINE type type##_shift_right_each(type x, type n) {                                                    \
         unsigned_type bits = unsigned_type##_set(bit_count);                                                 \
         return x >> type##_select(unsigned_type##_lt((unsigned_type)n, bits), n, type##_set(bit_count - 1)); \
     }                                                                                                        \
-    INLINE type type##_abs(type x) { return type##_select(x < 0, -x, x); } /* the lowest integer stays as it is */
+    DEFINE_ABS(type)
 
+DEFINE_ABS(vi8)
+DEFINE_ABS(vi16)
 DEFINE_SIGNED(vi32, vu32, 32)
 DEFINE_SIGNED(vi64, vu64, 64)
 
@@ -120,6 +125,8 @@ DEFINE_SIGNED(vi64, vu64, 64)
     }                                                                                                         \
     INLINE type type##_abs(type x) { return x; }
 
+INLINE vu8 vu8_abs(vu8 x) { return x; }
+INLINE vu16 vu16_abs(vu16 x) { return x; }
 DEFINE_UNSIGNED(vu32, 32)
 DEFINE_UNSIGNED(vu64, 64)
 

@@ -97,7 +97,7 @@ WHOLE = sorted({sign * (power + step) for power in POWERS for step in (-1, 0, 1)
 FRACTIONS = [
     sign * (power - part) for power in (1, 2**21, 2**22, 2**24, 2**31) for part in (0.5, 0.3) for sign in (-1, 1)
 ]
-SPECIAL = [-0.0, 65504.0, 65520.0, 2.0**63 - 1024, 1e300, np.inf, -np.inf, np.nan]
+SPECIAL = [-0.0, -(2.0**63), 65504.0, 65520.0, 2.0**63 - 1024, 1e300, np.inf, -np.inf, np.nan]
 HUGE = [10**400, -(10**400), 2**70 + 2**17, 2**70 + 2**17 + 1, 2**90 - 1]
 
 

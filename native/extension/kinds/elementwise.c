@@ -19,7 +19,7 @@ static int fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
  * converts exactly. Returns the dtype in which to compare them. That dtype may round the integers, but not to or past
  * the number. */
 static int replace_beside_integers(lw_operand *number, int dtype) {
-    if (number->weakness == LW_WEAK_FLOAT && number->scalar.f > -0x1p63 && number->scalar.f < 0x1p63) {
+    if (number->weakness == LW_WEAK_FLOAT && number->scalar.f >= -0x1p63 && number->scalar.f < 0x1p63) {
         double value = number->scalar.f;
         int64_t whole = (int64_t)value;
         if ((double)whole != value) {
@@ -149,9 +149,13 @@ static int convert_operands(lw_plan *plan, int dtype) {
         int status = 0;
         if (!operand->data) {
             status = fill_absent(input, operand, read_dtype);
-        } else if (converts(plan, operand, promoted, read)) {
+        } else if (operand->weakness != LW_STRONG && lw_is_host(plan->placement.backend)) {
+            /* Stored as the arrays are, so that a kernel that computes in their dtype can take it. */
+            status = lw_convert_operand(operand, promoted);
+        }
+        if (status == 0 && converts(plan, operand, promoted, read)) {
             left |= 1 << i;
-        } else {
+        } else if (status == 0) {
             status = lw_promote_operand(operand, promoted, read);
         }
         if (status < 0) {
