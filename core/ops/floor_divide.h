@@ -46,7 +46,7 @@ INLINE vf32 op_floor_divide(vf32 x1, vf32 x2) {
     vf32 undefined = x1 - x1;
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
-#elif defined IS_UNSIGNED
+#elif defined IS_UNSIGNED && defined IS_64BIT
 INLINE vec op_floor_divide(vec x1, vec x2) {
     const vec zero = v_set(0);
     vmask is_zero = v_eq(x2, zero);
@@ -64,11 +64,35 @@ INLINE vec op_floor_divide(vec x1, vec x2) {
     return v_select(is_zero, zero, quotient);
 }
 #else
-/* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers. That is more than 2^-32
- * times the quotient's magnitude, far above the rounding error. */
+/* Exact: a quotient is an integer, or at least 1 / |x2| away from all integers. In float32, where it is rounded by up
+ * to 2^-24 |x1 / x2|, that is enough if |x1| < 2^24; a divisor that is rounded is larger than such an x1. In double it
+ * always is. Most integers are small, and those of 1 and 2 bytes are. */
+enum { FLOOR_DIVIDE_SMALL = 1 << 24 };
+
+#ifdef IS_UNSIGNED
+INLINE vu32 op_floor_divide(vu32 x1, vu32 x2) {
+    const vu32 zero = vu32_set(0);
+    vm32 is_zero = vu32_eq(x2, zero);
+    vu32 divisor = vu32_select(is_zero, vu32_set(1), x2), whole;
+    if (vm32_any(vu32_ge(x1, vu32_set(FLOOR_DIVIDE_SMALL)))) {
+        whole = vu32_quotient(x1, divisor);
+    } else {
+        vf32 quotient = vi32_to_vf32(vu32_to_vi32(x1)) / vu32_to_vf32(divisor);
+        whole = vi32_to_vu32(vf32_to_vi32(quotient));
+    }
+    return vu32_select(is_zero, zero, whole);
+}
+#else
 INLINE vi32 op_floor_divide(vi32 x1, vi32 x2) {
-    vi32 whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
+    vi32 whole;
+    vu32 above_least = vi32_to_vu32(x1 + vi32_set(FLOOR_DIVIDE_SMALL - 1));
+    if (vm32_any(vu32_gt(above_least, vu32_set(2 * (FLOOR_DIVIDE_SMALL - 1))))) {
+        whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
+    } else {
+        whole = vf32_to_vi32(vf32_floor(vi32_to_vf32(x1) / vi32_to_vf32(x2)));
+    }
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), whole);
 }
+#endif
 #endif

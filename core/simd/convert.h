@@ -25,6 +25,13 @@ INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
 INLINE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
 INLINE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
 
+/* A quotient is an integer, or at least 1 / divisor away from all integers: more than 2^-32 times the quotient, and the
+ * rounding error of a double is 2^-53 times it. Less 2^31, its floor is an int32, for which there is an instruction. */
+INLINE vu32 vu32_quotient(vu32 x, vu32 divisor) {
+    wf64 whole = wf64_floor(vu32_to_wf64(x) / vu32_to_wf64(divisor)) - wf64_set(0x1p31);
+    return (vu32) __builtin_convertvector(whole, vi32) ^ 0x80000000;
+}
+
 /* In C, converting a float outside the range of int32 is undefined. So convert 0 instead, then select INT32_MAX or
  * INT32_MIN. */
 INLINE vi32 vf32_to_vi32(vf32 x) {
