@@ -155,6 +155,23 @@ def test_int_that_does_not_fit_is_refused(number, got):
     assert (lw.asarray([1, 2]) < number).tolist() == [True, True]
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("exponent", [2, 2.0, -1.0, np.float64(2)])
+def test_simple_powers(dtype, exponent):
+    """x ** 2 is a product and x ** -1 a quotient, in the dtype and with the special values of any other power."""
+    x = lw.asarray(np.array([0, 1, 3, 200], "uint8")).astype(dtype)
+    if dtype.startswith("float"):
+        x = lw.concat([x, lw.asarray([-0.0, np.inf, -np.inf, np.nan], dtype=dtype)])
+    power, general = x**exponent, x ** lw.full(x.shape, int(exponent), dtype=(x**exponent).dtype)
+    assert power.dtype == general.dtype == (x**1.5 if isinstance(exponent, float) else x**3).dtype
+    np.testing.assert_allclose(*(np.asarray(each.astype("float64")) for each in (power, general)), rtol=1e-3)
+    assert np.array_equal(np.signbit(np.asarray(power.astype("float64"))[:-1]),
+                          np.signbit(np.asarray(general.astype("float64"))[:-1]))  # fmt: skip
+    y = x.astype(power.dtype)
+    y **= exponent
+    assert np.array_equal(np.asarray(y.astype("float64")), np.asarray(power.astype("float64")), equal_nan=True)
+
+
 def test_ints_of_any_size_become_floats_next_to_floats():
     x = lw.asarray([1.0, -2.0])
     assert (x * 2**80).tolist() == [2.0**80, -(2.0**81)]

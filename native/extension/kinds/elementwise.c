@@ -195,6 +195,21 @@ static int refuses_negative_power(const lw_operation *operation, const lw_operan
     return 1;
 }
 
+/* Returns the operation that computes a power with a Python number in one instruction: square for x ** 2, and for
+ * floats reciprocal for x ** -1; NULL if there is none. sqrt is not x ** 0.5, which is infinity for -infinity. */
+static const lw_operation *simple_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
+    if (operation != &lw_operations[LW_OPERATION_pow] || operands[0].weakness != LW_STRONG) {
+        return NULL;
+    }
+    const lw_operand *exponent = &operands[1];
+    double value = exponent->weakness == LW_WEAK_INT     ? (double)exponent->scalar.i
+                   : exponent->weakness == LW_WEAK_FLOAT ? exponent->scalar.f
+                                                         : 0;
+    return value == 2                             ? &lw_operations[LW_OPERATION_square]
+           : value == -1 && lw_is_floating(dtype) ? &lw_operations[LW_OPERATION_reciprocal]
+                                                  : NULL;
+}
+
 int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
     lw_operand *operands = plan->operands;
@@ -208,6 +223,11 @@ int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
     int dtype = promoted < 0 ? -1 : lw_kernel_dtype(operation, variant, promoted, operands, count);
     if (dtype < 0 || refuses_negative_power(operation, operands, dtype)) {
         return -1;
+    }
+    const lw_operation *simple = simple_power(operation, operands, dtype);
+    if (simple) {
+        plan->operation = simple;
+        count = 1;
     }
     int converted = convert_operands(plan, dtype);
     if (converted < 0 || lw_set_kernel(plan, variant, dtype) < 0) {
