@@ -96,6 +96,8 @@ def test_limits_of_the_wrong_kind():
     with pytest.raises(lw.DTypeError, match="use iinfo"):
         lw.finfo(lw.int32)
     with pytest.raises(lw.DTypeError, match="use finfo"):
+        lw.iinfo(lw.float16)
+    with pytest.raises(lw.DTypeError, match=r"expected an integer dtype, got bool$"):
         lw.iinfo(lw.bool)
 
 
