@@ -268,6 +268,8 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
         return row_map_chunks(r, operands, count, absent, numbers, expression, summed, 0, r->length, NULL);     \
     }
 
+#include "reduce/row_tiles.h"
+
 typedef struct rows {
     const lw_layout *layout;
     const void *const *inputs;
@@ -277,6 +279,7 @@ typedef struct rows {
     int32_t input_count;
     int64_t count, per_task, length;
     row_division *division; /* NULL unless tasks divide each row */
+    row_tiles tiles;
 } rows;
 
 static lw_status rows_task(lw_context *context, int64_t task, const void *argument) {
@@ -305,7 +308,12 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
             r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + lines.offset[o] + at * step[o] : NULL;
         }
         r.out_data = all->out + lines.offset[inputs] + at * step[inputs];
-        for (int64_t stop = min_int64(end, i + line - at); i < stop; i++) {
+        int64_t stop = min_int64(end, i + line - at);
+        if (all->tiles.buffers) {
+            row_tiles_run(&all->tiles, task, &r, stop - i, step, inputs, all->function);
+            i = stop;
+        }
+        for (; i < stop; i++) {
             r.out.data = r.out_data;
             r.prefetch = r.in[0].data + (is_cached ? step[0] : 0);
             all->function(&r);
@@ -322,7 +330,9 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
                           void *const *outputs, const lw_scalar *parameters, int32_t input_count,
                           row_function *function) {
     const lw_layout *layout = layout_argument;
-    rows all = {layout, inputs, outputs[0], parameters, function, input_count, 0, 0, 0, NULL};
+    rows all = {.layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
+    all.function = function;
+    all.input_count = input_count;
     all.count = layout_count(layout, 0, layout->ndim - layout->inner);
     all.length = layout_count(layout, layout->ndim - layout->inner, layout->ndim);
     if (all.count == 0 || all.length == 0) {
@@ -336,7 +346,14 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
         return division.status;
     }
     all.per_task = items_per_task(context, all.count, 1);
-    return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
+    int64_t tasks = divide_up(all.count, all.per_task);
+    all.tiles = row_tiles_of(layout, input_count, all.length);
+    if (all.tiles.reads || all.tiles.writes) {
+        all.tiles.buffers = allocate_scratch(context, (size_t)(tasks * all.tiles.rows * all.tiles.step));
+    }
+    lw_status status = run_tasks(context, tasks, rows_task, &all);
+    release_scratch(context, all.tiles.buffers);
+    return status;
 }
 
 /* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row. */

@@ -1,0 +1,119 @@
+/* Rows along an axis that is not the last: the elements of a row are far apart, and those of neighbouring rows adjacent.
+ * A tile of such rows is copied to contiguous rows by transposing it, computed there, and transposed back, so that
+ * memory is read and written by whole cache lines. Included by rows.h. */
+#pragma once
+
+enum {
+    TILE_LEAST = 4,       /* rows; fewer are read element by element */
+    TILE_MOST = 64,       /* rows, if they are short enough */
+    TILE_BYTES = 1 << 18, /* of a tile whose rows are not longer than this many cache lines: within a small L2 */
+};
+
+/* Copies `height` rows of `width` elements, at most LANES of each, so that rows become columns. Steps are in bytes. A
+ * perfect shuffle of the upper half of the rows with the lower half, log2(LANES) times, transposes them. */
+INLINE void row_transpose_block(char *to, int64_t to_step, const char *from, int64_t from_step, int height, int width) {
+    vbits x[LANES], zipped[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) {
+        const element_bits *at = (const element_bits *)(from + i * from_step);
+        x[i] = i >= height ? B(set)(0) : width == LANES ? B(load)(at) : B(load_partial)(at, width, B(set)(0));
+    }
+#pragma GCC unroll 4
+    for (int n = 1; n < LANES; n *= 2) {
+#pragma GCC unroll 8
+        for (int i = 0; i < LANES / 2; i++) {
+            zipped[2 * i] = B(zip_low)(x[i], x[i + LANES / 2]);
+            zipped[2 * i + 1] = B(zip_high)(x[i], x[i + LANES / 2]);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++) {
+            x[i] = zipped[i];
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) {
+        element_bits *at = (element_bits *)(to + i * to_step);
+        if (i < width && height == LANES) {
+            B(store)(at, x[i]);
+        } else if (i < width) {
+            B(store_partial)(at, x[i], height);
+        }
+    }
+}
+RARE void row_transpose_edge(char *to, int64_t to_step, const char *from, int64_t from_step, int height, int width) {
+    row_transpose_block(to, to_step, from, from_step, height, width);
+}
+
+/* Copies a matrix so that rows become columns. If `by_columns`, takes the blocks of a column of blocks in turn: the
+ * rows of the copy are far apart then; else those of the matrix may be. */
+static void row_transpose(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns,
+                          int by_columns) {
+    int64_t outer_end = by_columns ? columns : rows, inner_end = by_columns ? rows : columns;
+    for (int64_t outer = 0; outer < outer_end; outer += LANES) {
+        for (int64_t inner = 0; inner < inner_end; inner += LANES) {
+            int64_t r = by_columns ? inner : outer, c = by_columns ? outer : inner;
+            int height = (int)min_int64(rows - r, LANES), width = (int)min_int64(columns - c, LANES);
+            char *target = to + c * to_step + r * ELEMENT_SIZE;
+            const char *source = from + r * from_step + c * ELEMENT_SIZE;
+            if (height == LANES && width == LANES) {
+                row_transpose_block(target, to_step, source, from_step, LANES, LANES);
+            } else {
+                row_transpose_edge(target, to_step, source, from_step, height, width);
+            }
+        }
+    }
+}
+
+/* Returns whether the rows of an operand are next to each other, and their elements are not. */
+static int row_is_column(const lw_layout *layout, int32_t operand) {
+    int32_t outer = layout->ndim - layout->inner;
+    return layout->inner == 1 && outer && layout->shape[outer - 1] >= TILE_LEAST &&
+           layout->strides[operand][outer - 1] == ELEMENT_SIZE && layout->strides[operand][outer] != ELEMENT_SIZE;
+}
+
+/* The tiles of a call: which operands are transposed, and the buffer of a task. */
+typedef struct row_tiles {
+    int reads, writes;  /* whether the first input and the output are transposed; neither if there are no tiles */
+    int64_t rows, step; /* of a tile; bytes from one row in the buffer to the next */
+    char *buffers;      /* one for each task */
+} row_tiles;
+
+static row_tiles row_tiles_of(const lw_layout *layout, int32_t output, int64_t length) {
+    row_tiles t = {.reads = row_is_column(layout, 0), .writes = row_is_column(layout, output)};
+    int64_t lines = TILE_BYTES / (length * 64); /* how many rows, one line wide, fit into a tile */
+    t.rows = min_int64(TILE_MOST, ROW_LINE * (lines ? lines : 1));
+    t.step = (round_up(length, ROW_LINE) + ROW_LINE) * ELEMENT_SIZE; /* a power of two would map rows to few sets */
+    return t;
+}
+
+/* Computes `count` adjacent rows, the first of which is `r`; `step` is the distance of rows by operand, then that of
+ * the output. */
+static void row_tiles_run(const row_tiles *t, int64_t task, const row *r, int64_t count, const int64_t *step,
+                          int32_t inputs, row_function *function) {
+    char *buffer = t->buffers + task * t->rows * t->step;
+    for (int64_t first = 0; first < count; first += t->rows) {
+        int64_t rows = min_int64(count - first, t->rows);
+        PATH_IF(first > 0, "rows: another tile");
+        PATH("rows: a tile");
+        const char *from = r->in[0].data + first * step[0];
+        char *to = r->out_data + first * step[inputs];
+        if (t->reads) {
+            row_transpose(buffer, t->step, from, r->in[0].stride, r->length, rows, 0);
+        }
+        for (int64_t i = 0; i < rows; i++) {
+            row one = *r;
+            for (int32_t o = 1; o < inputs; o++) {
+                one.in[o].data += (first + i) * step[o];
+            }
+            one.in[0].data = t->reads ? buffer + i * t->step : from + i * step[0];
+            one.in[0].stride = t->reads ? ELEMENT_SIZE : r->in[0].stride;
+            one.out_data = t->writes ? buffer + i * t->step : to + i * step[inputs];
+            one.out = (row_operand){one.out_data, t->writes ? ELEMENT_SIZE : r->out.stride};
+            one.prefetch = one.in[0].data;
+            function(&one);
+        }
+        if (t->writes) {
+            row_transpose(to, r->out.stride, buffer, t->step, rows, r->length, 1);
+        }
+    }
+}
