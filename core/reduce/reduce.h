@@ -9,7 +9,7 @@
 
 enum {
     REDUCE_BLOCK = 4096,
-    REDUCE_MAX_COLUMNS = 32, /* adjacent outputs that are reduced together */
+    REDUCE_MAX_COLUMNS = 64, /* adjacent outputs that are reduced together */
     REDUCE_MAX_SIZE = 8      /* bytes of an element, at most */
 };
 

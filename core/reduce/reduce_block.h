@@ -29,7 +29,8 @@ enum {
     REDUCE_PERIOD = LANES < 4 ? 16 / LANES : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
-    REDUCE_UNROLL = LANES == 1 ? 2 : 8             /* unroll factor of the loop that joins partials */
+    REDUCE_UNROLL = LANES == 1 ? 2 : 8,            /* unroll factor of the loop that joins partials */
+    REDUCE_STRIP = 4                               /* registers of adjacent columns; their partials take up to 16 KB */
 };
 
 /* Loads n elements; the other lanes are zeros. */
@@ -134,50 +135,40 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbi
 }
 
 /* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
- * n columns. If columns have fewer than REDUCE_PARTIALS elements, computes only as many partials as elements, rounded
- * up to a power of two, since joining an empty partial changes nothing. Computes the partials in bit-reversed order (0,
- * 32, 16, 48 ...), so that those which halving joins follow each other. `level` is a stack with one value per level of
- * the tree, each of which waits for the value to join it with. */
+ * n columns. Reads the elements of all columns in the order of memory, and keeps the partials in L1. If columns have
+ * fewer than REDUCE_PARTIALS elements, computes only as many partials as elements, rounded up to a power of two, since
+ * joining an empty partial changes nothing. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, vbits identity,
                          const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
     const char *x = from->x + at, *y = from->y + at;
-    vbits level[7][4];
-    int bits = 0;
-    while (bits < 6 && (1 << bits) < count) {
-        bits++;
+    vbits partial[REDUCE_PARTIALS][REDUCE_STRIP];
+    int partials = 1;
+    while (partials < REDUCE_PARTIALS && partials < count) {
+        partials *= 2;
     }
-    for (int step = 0; step < 1 << bits; step++) {
-        int p = 0;
-        for (int b = 0; b < bits; b++) {
-            p |= (step >> b & 1) << (bits - 1 - b);
+    for (int p = 0; p < partials; p++) {
+        for (int r = 0; r < registers; r++) {
+            partial[p][r] = identity;
         }
-        vbits partial[4];
+    }
+    for (int64_t i = 0; i < count; i++, x += from->x_stride, y += from->y_stride) {
 #pragma GCC unroll 16
         for (int r = 0; r < registers; r++) {
-            partial[r] = identity;
+            vbits mapped;
+            map(x + r * LANES * ELEMENT_SIZE, y + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
+                &mapped);
+            join(partial[i % REDUCE_PARTIALS] + r, &mapped);
         }
-        for (int64_t i = p; i < count; i += REDUCE_PARTIALS)
-#pragma GCC unroll 16
+    }
+    for (int half = partials / 2; half; half /= 2) {
+        for (int p = 0; p < half; p++) {
             for (int r = 0; r < registers; r++) {
-                vbits mapped;
-                map(x + i * from->x_stride + r * LANES * ELEMENT_SIZE,
-                    y + i * from->y_stride + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
-                    &mapped);
-                join(partial + r, &mapped);
+                join(partial[p] + r, partial[p + half] + r);
             }
-        int depth = 0;
-        for (int pending = step; pending & 1; pending >>= 1, depth++) {
-            for (int r = 0; r < registers; r++) {
-                join(level[depth] + r, partial + r);
-                partial[r] = level[depth][r];
-            }
-        }
-        for (int r = 0; r < registers; r++) {
-            level[depth][r] = partial[r];
         }
     }
     for (int r = 0; r < registers; r++) {
-        results[r] = level[bits][r];
+        results[r] = partial[0][r];
     }
 }
 
@@ -185,16 +176,15 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
  * x + i * x_stride + c * ELEMENT_SIZE. `state` (NULL: zeros) and `results` have one value per column. */
 INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, vbits identity,
                            const element_bits *state, reduce_map *map, reduce_join *join, element_bits *results) {
-    enum { REGISTERS = REDUCE_MAX_COLUMNS / LANES < 4 ? REDUCE_MAX_COLUMNS / LANES : 4 };
     int64_t c = 0;
-    for (; c + REGISTERS * LANES <= columns; c += REGISTERS * LANES) {
+    for (; c + REDUCE_STRIP * LANES <= columns; c += REDUCE_STRIP * LANES) {
         PATH("reduce columns: several vectors");
-        vbits states[4], values[4];
-        for (int r = 0; r < REGISTERS; r++) {
+        vbits states[REDUCE_STRIP], values[REDUCE_STRIP];
+        for (int r = 0; r < REDUCE_STRIP; r++) {
             states[r] = state ? b_load(state + c + r * LANES) : b_set(0);
         }
-        reduce_strip(from, c * ELEMENT_SIZE, count, REGISTERS, LANES, identity, states, map, join, values);
-        for (int r = 0; r < REGISTERS; r++) {
+        reduce_strip(from, c * ELEMENT_SIZE, count, REDUCE_STRIP, LANES, identity, states, map, join, values);
+        for (int r = 0; r < REDUCE_STRIP; r++) {
             b_store(results + c + r * LANES, values[r]);
         }
     }
