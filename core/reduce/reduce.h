@@ -6,11 +6,12 @@
 #pragma once
 
 #include "lanewise.h"
+#include "simd/simd.h"
 
 enum {
     REDUCE_BLOCK = 4096,
-    REDUCE_MAX_COLUMNS = 64, /* adjacent outputs that are reduced together */
-    REDUCE_MAX_SIZE = 8      /* bytes of an element, at most */
+    REDUCE_MAX_COLUMNS = VF32_LANES > 4 ? 128 : 64, /* adjacent outputs that are reduced together */
+    REDUCE_MAX_SIZE = 8                             /* bytes of an element, at most */
 };
 
 /* The elements of a block. If the operation has one input, y is x. */

@@ -30,7 +30,7 @@ enum {
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
     REDUCE_UNROLL = LANES == 1 ? 2 : 8,            /* unroll factor of the loop that joins partials */
-    REDUCE_STRIP = 4                               /* registers of adjacent columns; their partials take up to 16 KB */
+    REDUCE_STRIP = VF32_LANES > 4 ? 8 : 4          /* registers of adjacent columns; their partials take up to 32 KB */
 };
 
 /* Loads n elements; the other lanes are zeros. */
@@ -141,15 +141,13 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbi
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, vbits identity,
                          const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
     const char *x = from->x + at, *y = from->y + at;
-    vbits partial[REDUCE_PARTIALS][REDUCE_STRIP];
+    vbits partial[REDUCE_PARTIALS * REDUCE_STRIP];
     int partials = 1;
     while (partials < REDUCE_PARTIALS && partials < count) {
         partials *= 2;
     }
-    for (int p = 0; p < partials; p++) {
-        for (int r = 0; r < registers; r++) {
-            partial[p][r] = identity;
-        }
+    for (int p = 0; p < partials * registers; p++) {
+        partial[p] = identity;
     }
     for (int64_t i = 0; i < count; i++, x += from->x_stride, y += from->y_stride) {
 #pragma GCC unroll 16
@@ -157,18 +155,16 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
             vbits mapped;
             map(x + r * LANES * ELEMENT_SIZE, y + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
                 &mapped);
-            join(partial[i % REDUCE_PARTIALS] + r, &mapped);
+            join(partial + i % REDUCE_PARTIALS * registers + r, &mapped);
         }
     }
     for (int half = partials / 2; half; half /= 2) {
-        for (int p = 0; p < half; p++) {
-            for (int r = 0; r < registers; r++) {
-                join(partial[p] + r, partial[p + half] + r);
-            }
+        for (int p = 0; p < half * registers; p++) {
+            join(partial + p, partial + p + half * registers);
         }
     }
     for (int r = 0; r < registers; r++) {
-        results[r] = partial[0][r];
+        results[r] = partial[r];
     }
 }
 

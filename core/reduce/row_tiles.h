@@ -1,6 +1,6 @@
-/* Rows along an axis that is not the last: the elements of a row are far apart, and those of neighbouring rows adjacent.
- * A tile of such rows is copied to contiguous rows by transposing it, computed there, and transposed back, so that
- * memory is read and written by whole cache lines. Included by rows.h. */
+/* Rows along an axis that is not the last: the elements of a row are far apart, and those of neighbouring rows are
+ * adjacent. A tile of such rows is copied to contiguous rows by transposing it, computed there, and transposed back, so
+ * that memory is read and written by whole cache lines. Included by rows.h. */
 #pragma once
 
 enum {
