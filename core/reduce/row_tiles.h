@@ -80,6 +80,9 @@ typedef struct row_tiles {
 
 static row_tiles row_tiles_of(const lw_layout *layout, int32_t output, int64_t length) {
     row_tiles t = {.reads = row_is_column(layout, 0), .writes = row_is_column(layout, output)};
+    if (!t.reads && !t.writes) {
+        return t;
+    }
     int64_t lines = TILE_BYTES / (length * 64); /* how many rows, one line wide, fit into a tile */
     t.rows = min_int64(TILE_MOST, ROW_LINE * (lines ? lines : 1));
     t.step = (round_up(length, ROW_LINE) + ROW_LINE) * ELEMENT_SIZE; /* a power of two would map rows to few sets */
