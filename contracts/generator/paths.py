@@ -20,6 +20,7 @@ Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameter
 CONVERTED = ("add", "less", "hypot", "sigmoid")  # with operands that the kernel converts, or computes as they are
 LANES = largest("VF32_LANES")
 SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
+CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
 
 
 def cases(contract: Contract) -> Iterator[Case]:
@@ -38,9 +39,6 @@ def cases(contract: Contract) -> Iterator[Case]:
         if dtype in contract.dtypes:
             for shapes, _ in _conversions(contract):
                 yield drawn(contract, dtype, shapes, next(settings_of(contract, dtype)))
-
-
-CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:

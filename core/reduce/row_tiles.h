@@ -73,9 +73,9 @@ static int row_is_column(const lw_layout *layout, int32_t operand) {
 
 /* The tiles of a call: which operands are transposed, and the buffer of a task. */
 typedef struct row_tiles {
-    int reads, writes;  /* whether the first input and the output are transposed; neither if there are no tiles */
+    int reads, writes;  /* whether the first input is transposed, and whether the output is */
     int64_t rows, step; /* of a tile; bytes from one row in the buffer to the next */
-    char *buffers;      /* one for each task */
+    char *buffers;      /* one for each task; NULL if neither is transposed, or there is no memory */
 } row_tiles;
 
 static row_tiles row_tiles_of(const lw_layout *layout, int32_t output, int64_t length) {
