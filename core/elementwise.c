@@ -1,12 +1,16 @@
 #include "elementwise.h"
 
+#include "layout/copy.h"
 #include "layout/stream.h"
 #include "layout/strided.h"
 
 enum {
-    BUFFER = 4096,   /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
-    CACHE_LINE = 64, /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
-    LONG_ROW = 64    /* for rows of at least this length, one call of the body per row is cheaper than copying */
+    BUFFER = 4096,     /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
+    APART = 128,       /* bytes between buffers: addresses a multiple of 4096 apart look alike to processors */
+    CACHE_LINE = 64,   /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
+    TILE_COLUMNS = 64, /* elements */
+    TILE_LEAST = 4,    /* rows and columns of a matrix; smaller ones are not cut into tiles */
+    LONG_ROW = 64      /* for rows of at least this length, one call of the body per row is cheaper than copying */
 };
 
 /* How an operand is passed to the body. */
@@ -91,21 +95,25 @@ static void skip_rows(layout_iterator *it, int64_t rows) {
 static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
                      char *buffer, int unpack) {
     int32_t size = call->size[operand], last = call->layout->ndim - 1;
-    int64_t step = call->layout->strides[operand][last];
-    for (int64_t done = 0; done < count; column = 0) {
-        int64_t part = min_int64(call->row - column, count - done);
+    int64_t step = call->layout->strides[operand][last], row_step = last ? call->layout->strides[operand][last - 1] : 0;
+    while (count > 0) {
+        int64_t part = min_int64(call->row - column, count), rows = 1;
+        if (column == 0 && count >= 2 * part && last > 0) {
+            rows = min_int64(count / part, call->layout->shape[last - 1] - it.index[last - 1]);
+            PATH_IF(rows > 1, "elementwise: copies several rows");
+        }
         char *place = call->data[operand] + it.offset[operand] + column * step;
         if (unpack) {
-            copy_strided(place, step, buffer + done * size, size, part, size);
-        } else if (step) {
-            PATH("elementwise: copies along the row");
-            copy_strided(buffer + done * size, size, place, step, part, size);
+            copied_rows to = {{1, rows}, {0, row_step}, {0, part * size}};
+            copy_rows(place, step, buffer, size, &to, part, size);
         } else {
-            PATH("elementwise: fills along the row");
-            fill_buffer(buffer + done * size, place, part, size);
+            copied_rows from = {{1, rows}, {0, part * size}, {0, row_step}};
+            copy_rows(buffer, size, place, step, &from, part, size);
         }
-        done += part;
-        iterator_next(&it);
+        buffer += rows * part * size;
+        count -= rows * part;
+        column = 0;
+        skip_rows(&it, rows);
     }
 }
 
@@ -140,7 +148,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     const elementwise *kernel = call->kernel;
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
     int64_t position = task * call->per_task, end = min_int64(position + call->per_task, call->total);
-    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][BUFFER];
+    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][BUFFER + APART];
     _Alignas(64) char unconverted[BUFFER]; /* elements of one operand as they are stored */
     layout_iterator it;
     int64_t row = position ? position / call->row : 0; /* a division takes as long as adding 64 elements */
@@ -209,7 +217,10 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         }
         position += count;
         column += count;
-        if (column >= call->row && position < end) {
+        if (column == call->row) { /* no division, which takes as long as a short row */
+            column = 0;
+            iterator_next(&it);
+        } else if (column > call->row && position < end) {
             skip_rows(&it, column / call->row);
             column %= call->row;
         }
@@ -218,6 +229,99 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         stream_end();
     }
     return LW_OK;
+}
+
+/* A tile: some rows and columns of the matrices of the last two dimensions. */
+typedef struct tile {
+    int64_t row, column, rows, columns;
+} tile;
+
+/* Copies a tile of an operand to a buffer, or back to the operand if `unpack` is true. */
+static void transfer_tile(const elementwise_call *call, const layout_iterator *it, const tile *t, int32_t operand,
+                          char *buffer, int unpack) {
+    int32_t last = call->layout->ndim - 1, size = call->size[operand];
+    int64_t down = call->layout->strides[operand][last - 1], step = call->layout->strides[operand][last];
+    char *place = call->data[operand] + it->offset[operand] + t->row * down + t->column * step;
+    if (unpack) {
+        copied_rows to = {{1, t->rows}, {0, down}, {0, t->columns * size}};
+        copy_rows(place, step, buffer, size, &to, t->columns, size);
+    } else {
+        copied_rows from = {{1, t->rows}, {0, t->columns * size}, {0, down}};
+        copy_rows(buffer, size, place, step, &from, t->columns, size);
+    }
+}
+
+/* Task: computes tiles, which are copied to buffers, those of a transposed operand by whole cache lines. Rows of an
+ * operand that are contiguous are left in place. */
+static lw_status elementwise_tiles(lw_context *context, int64_t task, const void *argument) {
+    const elementwise_call *call = argument;
+    const lw_layout *layout = call->layout;
+    int32_t result = call->kernel->operands - 1, last = layout->ndim - 1,
+            rows = (int32_t)call->max_count / TILE_COLUMNS;
+    int64_t across = divide_up(layout->shape[last], TILE_COLUMNS), down = divide_up(layout->shape[last - 1], rows);
+    int64_t number = task * call->per_task, end = min_int64(number + call->per_task, call->total);
+    _Alignas(64) char buffer[LW_MAX_OPERANDS][BUFFER + APART], unconverted[BUFFER];
+    int in_place[LW_MAX_OPERANDS], by_row = 0;
+    for (int32_t o = 0; o <= result; o++) {
+        in_place[o] = layout->strides[o][last] == call->size[o] && !call->cast[o];
+        by_row |= in_place[o];
+    }
+    layout_iterator it;
+    iterator_start(&it, layout, 0, last - 1, result + 1, number / (down * across));
+    for (int64_t at = number % (down * across); number < end; number++) {
+        tile t = {at / across * rows, at % across * TILE_COLUMNS, 0, 0};
+        t.rows = min_int64(layout->shape[last - 1] - t.row, rows);
+        t.columns = min_int64(layout->shape[last] - t.column, TILE_COLUMNS);
+        int64_t calls = by_row ? t.rows : 1, count = by_row ? t.columns : t.rows * t.columns;
+        const void *arrays[LW_MAX_OPERANDS];
+        int64_t step[LW_MAX_OPERANDS]; /* from one call to the next */
+        for (int32_t o = 0; o <= result; o++) {
+            step[o] = in_place[o] ? layout->strides[o][last - 1] : t.columns * call->kernel->size[o];
+            arrays[o] = buffer[o];
+            if (in_place[o]) {
+                arrays[o] = call->data[o] + it.offset[o] + t.row * step[o] + t.column * call->size[o];
+            } else if (o < result) {
+                char *stored = call->cast[o] ? unconverted : buffer[o];
+                transfer_tile(call, &it, &t, o, stored, 0);
+                convert_input(call, o, t.rows * t.columns, stored, buffer[o]);
+            }
+        }
+        for (int64_t i = 0; i < calls; i++) {
+            run_body(call->kernel, count, arrays, (void *)arrays[result], call->parameters);
+            for (int32_t o = 0; o <= result; o++) {
+                arrays[o] = (const char *)arrays[o] + step[o];
+            }
+        }
+        char *computed = buffer[result];
+        if (call->cast[result]) {
+            PATH("elementwise: converts tiles of the result");
+            const void *from = computed;
+            computed = unconverted;
+            run_body(call->cast[result], t.rows * t.columns, &from, computed, NULL);
+        }
+        if (!in_place[result]) {
+            PATH("elementwise: tiles of the result");
+            transfer_tile(call, &it, &t, result, computed, 1);
+        }
+        if (++at == down * across) {
+            at = 0;
+            iterator_next(&it);
+        }
+    }
+    return LW_OK;
+}
+
+/* Returns the dimension along which elements of a copied operand are adjacent, if operands are to be copied by tiles;
+ * else -1. */
+static int32_t tiled_dimension(const elementwise_call *call) {
+    const lw_layout *layout = call->layout;
+    for (int32_t o = 0; o < call->kernel->operands; o++) {
+        int32_t d = call->passage[o] == PACKED ? layout_column(layout, o, call->size[o]) : -1;
+        if (d >= 0 && layout->shape[d] >= TILE_LEAST && layout->shape[layout->ndim - 1] >= TILE_LEAST) {
+            return d;
+        }
+    }
+    return -1;
 }
 
 /* Returns whether to stream the result. A result that is also an input is not streamed, because its memory is already
@@ -257,6 +361,11 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     int32_t last = kernel->operands - 1;
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};
     call.total = layout_count(layout, 0, layout->ndim);
+    int copies = kernel->dtype[0] < 0 && last == 1;
+    if (copies && call.total > 1 && choose_passage(layout, 0, kernel->size[0]) != FILLED) {
+        PATH("elementwise: copies");
+        return copy_layout(context, layout, inputs[0], outputs[0], kernel->size[0]);
+    }
     if (call.total == 0 || (call.total == 1 && !converted)) {
         if (call.total) {
             PATH("elementwise: one element");
@@ -301,6 +410,20 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
             PATH_IF(SIMD_STREAM && call.lead, "elementwise: streamed and repeated");
             call.lead = 0;
         }
+    }
+    lw_layout tiled;
+    int32_t column = tiled_dimension(&call);
+    if (column >= 0) {
+        PATH("elementwise: tiles");
+        tiled = *layout;
+        layout_move(&tiled, column, tiled.ndim - 2, kernel->operands);
+        call.layout = &tiled;
+        call.max_count = chunk;
+        int64_t down = divide_up(tiled.shape[tiled.ndim - 2], chunk / TILE_COLUMNS);
+        call.total =
+            layout_count(&tiled, 0, tiled.ndim - 2) * down * divide_up(tiled.shape[tiled.ndim - 1], TILE_COLUMNS);
+        call.per_task = items_per_task(context, call.total, 1);
+        return run_tasks(context, divide_up(call.total, call.per_task), elementwise_tiles, &call);
     }
     call.per_task = items_per_task(context, call.total, CACHE_LINE);
     return run_tasks(context, divide_up(call.total, call.per_task), elementwise_task, &call);

@@ -56,6 +56,20 @@ def reversed_axes(shape: Sequence[int], item: int) -> Operand:
     return contiguous([shape[axis] for axis in order], item).permuted(order)
 
 
+def rows_of_larger(shape: Sequence[int], item: int) -> Operand:
+    """Returns an operand whose rows are contiguous, with gaps between them."""
+    if not shape:
+        return contiguous(shape, item)
+    larger = contiguous([*shape[:-1], shape[-1] + 3], item)
+    return Operand(tuple(shape), larger.strides)
+
+
+def reversed_rows(shape: Sequence[int], item: int) -> Operand:
+    """Returns an operand whose rows are contiguous, and reversed in memory."""
+    plain = contiguous(shape, item)
+    return Operand(plain.shape, (*plain.strides[:-1], -item) if shape else ())
+
+
 @dataclass(frozen=True)
 class Call:
     """The layout that a kernel receives, and the scalars that its kind passes before the contract's parameters."""

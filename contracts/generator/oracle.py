@@ -35,8 +35,14 @@ ABSENT = 0xFFFFFFFF
 # References of results in float64 that are not rounded once; a longdouble has 64 bits on x86, and more on other CPUs.
 WIDEST = np.longdouble
 
-Placement = Callable[[Sequence[int], int], layouts.Operand]  # takes an operand's shape and its bytes per item
-PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # for the cases of paths.py
+Placed = Callable[[Sequence[int], int], layouts.Operand]  # takes an operand's shape and its bytes per item
+Placement = tuple[Placed, Placed, Placed]  # of the inputs with an even number, of the others, and of the result
+CONTIGUOUS: Placement = (layouts.contiguous,) * 3
+PLACEMENTS: tuple[Placement, ...] = (  # for the cases of paths.py
+    (layouts.gapped,) * 3,
+    (layouts.reversed_axes, layouts.reversed_rows, layouts.rows_of_larger),
+    (layouts.rows_of_larger, layouts.reversed_axes, layouts.reversed_axes),
+)
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
@@ -109,7 +115,7 @@ def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> 
         kernel = _kernel(contract, case)
         operands = [None if each is None else (each.shape, each.itemsize) for each in arrays]
         operands.append((reference.shape, np.dtype(result).itemsize))
-        layout, scalars, _ = _place(contract, case, layouts.contiguous, operands)
+        layout, scalars, _ = _place(contract, case, CONTIGUOUS, operands)
         for i, placement in enumerate(placements):
             other, own, strides = _place(contract, case, placement, operands)
             placed[i] = other + own + strides
@@ -130,13 +136,15 @@ def _place(
     contract: Contract, case: Case, placement: Placement, operands: Sequence[tuple[tuple[int, ...], int] | None]
 ) -> tuple[bytes, bytes, bytes]:
     """Returns the kernel's layout, its scalars and all strides, for operands that `placement` lays out."""
-    *inputs, out = (None if each is None else placement(*each) for each in operands)
-    assert out is not None
+    given, result = operands[:-1], operands[-1]
+    inputs = [None if each is None else placement[i % 2](*each) for i, each in enumerate(given)]
+    assert result is not None
+    out = placement[2](*result)
     called = layouts.call(contract, dict(case.parameters), inputs, out)
     scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
     strides = [stride for each in (*inputs, out) if each is not None for stride in each.strides]
     layout = called.layout
-    if contract.kind.name == "elementwise":
+    if contract.kind.name in ("elementwise", "reduction", "index_reduction"):
         layout = layout[: -8 * len(layouts.UNCONVERTED)] + _conversions(contract, case)
     return layout, scalars, struct.pack(f"<{len(strides)}q", *strides)
 
@@ -145,8 +153,10 @@ def _conversions(contract: Contract, case: Case) -> bytes:
     """Returns the end of an lw_layout: which operands the kernel converts, and their dtypes."""
     computed = FACTS.dtypes[case.dtype].elements
     results = [contract.result(each) for each in (case.dtype, computed)]
-    dtypes = [case.dtype if each.dtype is None else computed for each in contract.inputs] + results[:1]
-    own = [computed] * len(contract.inputs) + results[1:]
+    is_reduced = contract.kind.name != "elementwise"  # then the host converts the result
+    dtypes = [case.dtype if each.dtype is None else computed for each in contract.inputs]
+    dtypes += [computed] if is_reduced else results[:1]
+    own = [computed] * len(contract.inputs) + (dtypes[-1:] if is_reduced else results[1:])
     converts = not contract.moves and case.dtype != computed
     mask = sum(1 << i for i, pair in enumerate(zip(dtypes, own, strict=True)) if converts and pair[0] != pair[1])
     codes = [DTYPES.index(dtype) for dtype in dtypes] if converts else []

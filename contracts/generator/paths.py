@@ -17,7 +17,8 @@ from .schema import Contract
 
 Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
-CONVERTED = ("add", "less", "hypot", "sigmoid")  # with operands that the kernel converts, or computes as they are
+# With operands that the kernel converts, or computes as they are. Reductions of these have results in no narrow dtype.
+CONVERTED = ("add", "less", "hypot", "sigmoid", "any", "argmax")
 LANES = largest("VF32_LANES")
 SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
 CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
@@ -37,8 +38,8 @@ def cases(contract: Contract) -> Iterator[Case]:
                 yield drawn(contract, dtype, shapes, {**chosen, **parameters})
     for dtype in ("int8", "uint16", "float16", "bfloat16") if contract.operation in CONVERTED else ():
         if dtype in contract.dtypes:
-            for shapes, _ in _conversions(contract):
-                yield drawn(contract, dtype, shapes, next(settings_of(contract, dtype)))
+            for shapes, parameters in _conversions(contract):
+                yield drawn(contract, dtype, shapes, {**next(settings_of(contract, dtype)), **parameters})
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
@@ -50,11 +51,19 @@ def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
 def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
+    for row in (1, 2, 3, 5, 9, 17, 33, 70) if contract.operation == "copy" else ():  # runs of all widths
+        yield _for_all(contract, (40, row)), {}
+    if contract.operation == "copy":
+        yield _for_all(contract, (largest("BAND") + 9, largest("BAND") + 99)), {}  # tasks divide the longer side
+        yield _for_all(contract, (5, 4, 70)), {}
     chunk, long, short = CHUNK, largest("LONG_ROW"), 23
     rows = 2 * chunk // short + 3  # several chunks: the later ones begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
+    yield _for_all(contract, (3, chunk + 9)), {}
+    yield _for_all(contract, (6, 20)), {}  # one tile, and several
+    yield _for_all(contract, (2, 70, 300)), {}
     if len(contract.inputs) == 1:
         return
     for row in (short, long - 1, long, long + 1):
@@ -69,6 +78,11 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
 def _conversions(contract: Contract) -> Iterator[Row]:
     """Yields operands that are in place, repeated, filled, and copied."""
     chunk, long = CHUNK, largest("LONG_ROW") + 9
+    if contract.kind.name != "elementwise":
+        block = largest("REDUCE_BLOCK")
+        for shape, axis in (((2 * block + 9,), 0), ((3, 70), 1), ((130, 7), 1), ((9, 70), 0), ((5, block + 9), 1)):
+            yield _for_all(contract, shape), {"axis": axis}
+        return
     yield _for_all(contract, (1,)), {}
     yield _for_all(contract, (2 * chunk + LANES + 1,)), {}
     for row in (23, long):
@@ -82,6 +96,8 @@ def _cast(contract: Contract, dtype: str) -> Iterator[Row]:
 
 
 def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
+    if contract.operation == "any":  # the first of several chunks decides, then none does
+        yield _for_all(contract, (2 * largest("REDUCE_BLOCK") * largest("REDUCTION_CHUNK") + 5,)), {"axis": 0}
     if contract.operation not in ("sum", "max", "var", "norm_l2", "vecdot", "argmax", "sum_compensated"):
         return
     block, columns, short = largest("REDUCE_BLOCK"), largest("REDUCE_MAX_COLUMNS"), largest("REDUCTION_SHORT")

@@ -64,6 +64,32 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
+/* Returns the dimension along which elements of an operand are adjacent, if it is not the last: those of a transposed
+ * matrix. Returns -1 if there is none. */
+static inline int32_t layout_column(const lw_layout *layout, int32_t operand, int64_t size) {
+    int32_t last = layout->ndim - 1;
+    for (int32_t d = last - 1; d >= 0 && layout->strides[operand][last] != size; d--) {
+        if (layout->strides[operand][d] == size && layout->strides[operand][last] != 0) {
+            return d;
+        }
+    }
+    return -1;
+}
+
+/* Moves a dimension to a later place. */
+static inline void layout_move(lw_layout *layout, int32_t which, int32_t place, int32_t operands) {
+    for (int32_t d = which; d < place; d++) {
+        int64_t extent = layout->shape[d];
+        layout->shape[d] = layout->shape[d + 1];
+        layout->shape[d + 1] = extent;
+        for (int32_t o = 0; o < operands; o++) {
+            int64_t stride = layout->strides[o][d];
+            layout->strides[o][d] = layout->strides[o][d + 1];
+            layout->strides[o][d + 1] = stride;
+        }
+    }
+}
+
 /* A range of indices: begin .. end - 1, empty if end <= begin. */
 typedef struct index_range {
     int64_t begin, end;

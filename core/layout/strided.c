@@ -1,8 +1,40 @@
 #include "layout/strided.h"
 
 #include "paths.h"
+#include "simd/simd.h"
+
+/* Reverses the bytes or the elements of 2 bytes in each lane. */
+static inline vu32 reversed_within(vu32 x, int32_t size) {
+    vu32 bytes = (x & 0x00ff00ff) << 8 | (x >> 8 & 0x00ff00ff);
+    x = size == 1 ? bytes : x;
+    return x << 16 | x >> 16;
+}
+
+/* Copies contiguous elements in reverse order, as many as fill registers: element i comes from i elements before
+ * `from`. Returns how many it has copied. */
+static int64_t copy_reversed(char *to, const char *from, int64_t count, int32_t size) {
+    int64_t step = size == 8 ? VF64_LANES : (int64_t)sizeof(vu32) / size, i = 0;
+    for (; i + step <= count; i += step) {
+        const char *at = from - (i + step - 1) * size;
+        char *target = to + i * size;
+        if (size == 8) {
+            vi64_store((int64_t *)target, vi64_swap(vi64_load((const int64_t *)at), VF64_LANES - 1));
+        } else {
+            vu32 x = vu32_swap(vu32_load((const uint32_t *)at), VF32_LANES - 1);
+            vu32_store((uint32_t *)target, size == 4 ? x : reversed_within(x, size));
+        }
+    }
+    return i;
+}
 
 void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
+    if (to_step == size && from_step == -size) {
+        PATH("strided: reversed");
+        int64_t done = copy_reversed(to, from, count, size);
+        to += done * size;
+        from -= done * size;
+        count -= done;
+    }
     if (to_step == size && from_step == size) { /* constant steps let the compiler vectorize the loop */
         PATH("strided: contiguous");
         copy_strided_8(to, 1, from, 1, count * size);

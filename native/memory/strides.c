@@ -1,5 +1,6 @@
 /* Computes with shapes and strides. */
 #include "memory/strides.h"
+#include <stdlib.h>
 
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides) {
     int64_t bytes = item_size;
@@ -87,6 +88,41 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     layout->ndim = kept;
     layout->converted = 0;
     layout->inner = inner > 0 ? kept - kept_outer : 0;
+}
+
+int lw_order_by_stride(int ndim, const int64_t *shape, const int64_t *strides, int *order) {
+    int is_changed = 0;
+    for (int i = 0; i < ndim; i++) {
+        int at = i;
+        for (int before = i - 1; shape[i] > 1 && before >= 0; before--) {
+            int axis = order[before];
+            if (shape[axis] > 1 && llabs(strides[axis]) >= llabs(strides[i])) {
+                break;
+            }
+            at = shape[axis] > 1 ? before : at;
+        }
+        for (int j = i; j > at; j--) {
+            order[j] = order[j - 1];
+        }
+        order[at] = i;
+        is_changed |= at != i;
+    }
+    return is_changed;
+}
+
+void lw_collapse_ordered(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
+                         int64_t strides[][LW_MAX_NDIM], int by) {
+    int order[LW_MAX_NDIM];
+    int64_t ordered_shape[LW_MAX_NDIM], ordered[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    lw_order_by_stride(ndim - inner, shape, strides[by], order);
+    for (int axis = 0; axis < ndim; axis++) {
+        int from = axis < ndim - inner ? order[axis] : axis;
+        ordered_shape[axis] = shape[from];
+        for (int i = 0; i < operand_count; i++) {
+            ordered[i][axis] = strides[i][from];
+        }
+    }
+    lw_collapse(layout, ndim, inner, ordered_shape, operand_count, (const int64_t (*)[LW_MAX_NDIM])ordered);
 }
 
 int lw_order_axes(int ndim, const uint8_t *reduced, int *order) {

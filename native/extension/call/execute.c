@@ -124,11 +124,11 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
 }
 
-/* Returns a row-major copy of an operand on the device where it is. */
-static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement placement) {
+/* Returns a copy of an operand on the device where it is: row-major, or in the operand's order on the CPU. */
+static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement placement, int keeps_order) {
     lw_plan plan;
     begin_copy(&plan, source, dtype, placement);
-    if (lw_set_result(&plan, source->ndim, source->shape) < 0) {
+    if (lw_set_result_like(&plan, source->ndim, source->shape, source, keeps_order) < 0) {
         return NULL;
     }
     lw_plan_elements(&plan);
@@ -154,11 +154,11 @@ static lw_tensor *transfer(const lw_operand *source, lw_placement placement) {
 static lw_tensor *step_towards(const lw_operand *source, int dtype, lw_placement placement) {
     lw_device *from = lw_device_of(source), *to = lw_devices[placement.backend];
     if (from == to || source->is_copied) {
-        return copy_here(source, dtype, placement);
+        return copy_here(source, dtype, placement, 0);
     }
     if (!source->contiguous) {
         return copy_here(source, source->dtype,
-                         source->tensor ? (lw_placement){source->tensor->backend, 0} : lw_host_placement());
+                         source->tensor ? (lw_placement){source->tensor->backend, 0} : lw_host_placement(), 0);
     }
     return transfer(source, from && to ? lw_host_placement() : placement); /* devices exchange data through the host */
 }
@@ -181,13 +181,24 @@ lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_placement placement) 
 
 lw_tensor *lw_cast(const lw_operand *operand, int dtype) {
     lw_placement placement = lw_resolve_placement(operand, 1);
-    return placement.backend >= 0 ? lw_copy_to(operand, dtype, placement) : NULL;
+    if (placement.backend < 0) {
+        return NULL;
+    }
+    int stays = !operand->is_copied && lw_device_of(operand) == lw_devices[placement.backend];
+    return stays ? copy_here(operand, dtype, placement, 1) : lw_copy_to(operand, dtype, placement);
 }
 
 lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype) {
     lw_operand operand;
     lw_operand_from_tensor(tensor, &operand);
     return lw_cast(&operand, dtype);
+}
+
+lw_tensor *lw_copy_row_major(lw_tensor *tensor) {
+    lw_operand operand;
+    lw_operand_from_tensor(tensor, &operand);
+    lw_placement placement = lw_resolve_placement(&operand, 1);
+    return placement.backend >= 0 ? lw_copy_to(&operand, tensor->dtype, placement) : NULL;
 }
 
 lw_tensor *lw_to_host(lw_tensor *tensor) {
@@ -248,8 +259,12 @@ static int finish_result(const lw_plan *plan, PyObject *out, lw_tensor **result)
 static lw_tensor *new_result(const lw_plan *plan, const lw_result *result) {
     int64_t bytes = result->size * lw_item_size(plan->dtype);
     if (!plan->is_chained) {
-        return lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes,
-                                       plan->placement);
+        lw_tensor *tensor =
+            lw_tensor_new_row_major(plan->dtype, result->ndim, result->shape, result->strides, bytes, plan->placement);
+        if (tensor) {
+            tensor->contiguous = result->contiguous;
+        }
+        return tensor;
     }
     lw_storage *storage = lw_storage_defer(bytes, lw_devices[plan->placement.backend]);
     lw_tensor *tensor = storage ? lw_tensor_from_storage(storage, storage->data, plan->dtype, result->ndim,

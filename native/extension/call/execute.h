@@ -14,10 +14,12 @@ lw_tensor *lw_check_out(const lw_plan *plan, PyObject *out);
  * states. Returns 0, or -1 with an error set. */
 int lw_execute_into(lw_plan *plan, lw_tensor *target);
 
-/* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
+/* Returns a copy of an operand, converted to `dtype` if the operand has another dtype. On the CPU, it keeps the order
+ * of the operand's axes in memory. */
 lw_tensor *lw_cast(const lw_operand *operand, int dtype);
 lw_tensor *lw_cast_tensor(lw_tensor *tensor, int dtype);
-/* Does the same at `placement`. */
+lw_tensor *lw_copy_row_major(lw_tensor *tensor);
+/* Does the same as lw_cast at `placement`, but the copy is row-major. */
 lw_tensor *lw_copy_to(const lw_operand *operand, int dtype, lw_placement placement);
 lw_tensor *lw_copy_tensor(lw_tensor *tensor, int dtype, lw_placement placement);
 /* Returns a row-major tensor of the same elements on the host: a new reference to the tensor itself if it is one. Waits

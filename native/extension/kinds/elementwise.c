@@ -241,7 +241,8 @@ int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
         shape = broadcast;
         ndim = lw_broadcast_shape(operands, count, broadcast);
     }
-    if (ndim < 0 || lw_set_result(plan, ndim, shape) < 0) {
+    int like = arguments->out ? 0 : count; /* `out` is row-major */
+    if (ndim < 0 || lw_set_result_like(plan, ndim, shape, operands, like) < 0) {
         return -1;
     }
     lw_plan_elements(plan);

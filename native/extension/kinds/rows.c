@@ -43,7 +43,7 @@ int lw_resolve_rows(const lw_arguments *arguments, lw_plan *plan) {
             return -1;
         }
     }
-    plan->steps = lw_set_result(plan, x->ndim, x->shape);
+    plan->steps = lw_set_result_like(plan, x->ndim, x->shape, x, arguments->out ? 0 : 1);
     if (plan->steps <= 0) {
         return (int)plan->steps;
     }

@@ -1,7 +1,10 @@
 /* What all resolvers share: reading inputs, choosing the placement and the kernel, broadcasting, collapsing
  * dimensions. */
 #include "plan/plan.h"
+#include "memory/strides.h"
 #include "python/python.h"
+#include <stdlib.h>
+#include <string.h>
 
 lw_placement lw_resolve_placement(const lw_operand *operands, int count) {
     int chosen = -1, gpu = -1; /* chosen by the user; of operands that the user did not place */
@@ -151,6 +154,48 @@ int64_t lw_set_result(lw_plan *plan, int ndim, const int64_t *shape) {
     return result->size = bytes < 0 ? -1 : lw_items(plan->dtype, bytes);
 }
 
+/* Returns whether an operand's elements are in memory in the order of axes; those of a broadcast one do not matter. */
+static int has_order(const lw_operand *operand, int ndim, const int64_t *shape, const int *order) {
+    if (operand->ndim < ndim || memcmp(operand->shape, shape, sizeof(int64_t) * (size_t)ndim) != 0) {
+        return 1;
+    }
+    int64_t last = INT64_MAX;
+    for (int i = 0; i < ndim; i++) {
+        int64_t stride = llabs(operand->strides[order[i]]);
+        if (shape[order[i]] > 1 && stride > last) {
+            return 0;
+        }
+        last = shape[order[i]] > 1 ? stride : last;
+    }
+    return 1;
+}
+
+int64_t lw_set_result_like(lw_plan *plan, int ndim, const int64_t *shape, const lw_operand *operands, int count) {
+    int64_t size = lw_set_result(plan, ndim, shape);
+    lw_result *result = &plan->results[0];
+    const lw_operand *leader = NULL;
+    int order[LW_MAX_NDIM];
+    for (int i = 0; i < count && !leader; i++) {
+        int is_whole = operands[i].data && operands[i].ndim == ndim && operands[i].size == size;
+        leader = is_whole && !operands[i].contiguous ? &operands[i] : NULL;
+    }
+    if (!leader || !lw_is_host(plan->placement.backend) || !lw_order_by_stride(ndim, shape, leader->strides, order)) {
+        return size;
+    }
+    for (int i = 0; i < count; i++) {
+        if (operands[i].data && !has_order(&operands[i], ndim, shape, order)) {
+            return size;
+        }
+    }
+    int64_t stride = lw_item_size(plan->dtype);
+    for (int i = ndim - 1; i >= 0; i--) {
+        result->strides[order[i]] = stride;
+        stride *= shape[order[i]];
+    }
+    result->contiguous = 0;
+    return size;
+}
+
 int lw_broadcast_shape(const lw_operand *operands, int count, int64_t *shape) {
     int ndim = 0;
     for (int i = 0; i < count; i++) {
@@ -225,10 +270,8 @@ void lw_plan_elements(lw_plan *plan) {
     for (int i = 0; i < count; i++) {
         lw_broadcast_strides(&operands[i], result->ndim, result->shape, strides[i]);
     }
-    for (int axis = 0; axis < result->ndim; axis++) {
-        strides[count][axis] = result->strides[axis];
-    }
-    lw_collapse(layout, result->ndim, 0, result->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+    memcpy(strides[count], result->strides, sizeof strides[count]);
+    lw_collapse_ordered(layout, result->ndim, 0, result->shape, count + 1, strides, count);
 }
 
 void lw_plan_rows(lw_plan *plan, int axis) {
@@ -244,7 +287,7 @@ void lw_plan_rows(lw_plan *plan, int axis) {
         }
         strides[count][i] = plan->results[0].strides[source];
     }
-    lw_collapse(&plan->layout, x->ndim, 1, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+    lw_collapse_ordered(&plan->layout, x->ndim, 1, shape, count + 1, strides, 0);
 }
 
 int lw_refuse_extent(const lw_operation *operation, int64_t extent) {

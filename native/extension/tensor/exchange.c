@@ -248,7 +248,7 @@ static PyObject *item(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *copy(PyObject *self, PyObject *unused) {
-    return lw_named("copy", (PyObject *)lw_cast_tensor((lw_tensor *)self, ((lw_tensor *)self)->dtype));
+    return lw_named("copy", (PyObject *)lw_copy_row_major((lw_tensor *)self));
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {

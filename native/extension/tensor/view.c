@@ -39,7 +39,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
         lw_row_major(ndim, shape, lw_item_size(tensor->dtype), strides);
     } else if (!lw_restride(tensor->ndim, tensor->shape, tensor->strides, lw_item_size(tensor->dtype), ndim, shape,
                             strides)) {
-        lw_tensor *copy = lw_cast_tensor(tensor, tensor->dtype);
+        lw_tensor *copy = lw_copy_row_major(tensor);
         lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
         Py_XDECREF((PyObject *)copy);
         return result;
