@@ -3,4 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(any, 1, vmask, uint8_t, m_set(0), v_is_nonzero(x), a | b, total != 0)
+DECIDED_REDUCTION(any, 1, vmask, uint8_t, m_set(0), v_is_nonzero(x), a | b, total != 0, REDUCE_DECIDED_BY_TRUE)

@@ -39,10 +39,12 @@ static void norm_l2_columns(const reduce_source *from, int64_t start, int64_t co
     }
 }
 
-static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+INLINE void norm_l2_finish_one(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     element value = (element)squares_root(total, 1);
     __builtin_memcpy(out, &value, sizeof value);
 }
+FINISH(norm_l2)
 
-static const reducer norm_l2_reducer = {1, ELEMENT_SIZE, norm_l2_block, norm_l2_columns, squares_join, norm_l2_finish};
+static const reducer norm_l2_reducer = {
+    1, ELEMENT_SIZE, norm_l2_block, norm_l2_columns, squares_join, norm_l2_finish, REDUCE_UNDECIDED};
 REDUCTION_KERNEL(norm_l2)

@@ -4,10 +4,12 @@
 
 #include "ops/var.h"
 
-static void std_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+INLINE void std_finish_one(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     element value = (element)squares_root(total, var_degrees(count, parameters));
     __builtin_memcpy(out, &value, sizeof value);
 }
+FINISH(std)
 
-static const reducer std_reducer = {1, ELEMENT_SIZE, var_block, var_columns, moments_join, std_finish};
+static const reducer std_reducer = {1,          ELEMENT_SIZE,    var_block, var_columns, moments_join,
+                                    std_finish, REDUCE_UNDECIDED};
 REDUCTION_KERNEL(std)

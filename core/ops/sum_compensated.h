@@ -108,16 +108,22 @@ static void sum_compensated_columns(const reduce_source *from, int64_t start, in
 }
 
 /* What an infinite sum lost is NaN. */
-static void sum_compensated_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+INLINE void sum_compensated_finish_one(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     double sum = total->sum.value, lost = total->sum.lost;
     element value = count == 0 ? 0 : (element)(lost != 0 && lost == lost ? sum + lost : sum);
     __builtin_memcpy(out, &value, sizeof value);
 }
+FINISH(sum_compensated)
 
-static const reducer sum_compensated_reducer = {
-    1, ELEMENT_SIZE, sum_compensated_block, sum_compensated_columns, sum_compensated_join, sum_compensated_finish};
+static const reducer sum_compensated_reducer = {1,
+                                                ELEMENT_SIZE,
+                                                sum_compensated_block,
+                                                sum_compensated_columns,
+                                                sum_compensated_join,
+                                                sum_compensated_finish,
+                                                REDUCE_UNDECIDED};
 REDUCTION_KERNEL(sum_compensated)
 
 #else /* the plain sum of integers is exact modulo 2^n already */
-REDUCTION_FINISHED(sum_compensated, sum, 1, vec, element, total)
+REDUCTION_FINISHED(sum_compensated, sum, 1, vec, element, total, REDUCE_UNDECIDED)
 #endif

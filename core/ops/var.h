@@ -22,12 +22,14 @@ static double var_degrees(int64_t count, const lw_scalar *parameters) {
     return count == 0 ? __builtin_nan("") : degrees > 0 ? degrees : 0;
 }
 
-static void var_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+INLINE void var_finish_one(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     reduced variance = *total;
     variance.squares.squares /= var_degrees(count, parameters);
     element value = (element)squares_value(&variance);
     __builtin_memcpy(out, &value, sizeof value);
 }
+FINISH(var)
 
-static const reducer var_reducer = {1, ELEMENT_SIZE, var_block, var_columns, moments_join, var_finish};
+static const reducer var_reducer = {1,          ELEMENT_SIZE,    var_block, var_columns, moments_join,
+                                    var_finish, REDUCE_UNDECIDED};
 REDUCTION_KERNEL(var)

@@ -100,4 +100,4 @@ INLINE extreme extreme_pass(const element *x, int64_t count, element identity, e
         __builtin_memcpy(&result->bits, &value, sizeof value);                                         \
     }                                                                                                  \
     BLOCK_REDUCTION_STEPS(op, vec, x, joined)                                                          \
-    REDUCTION_BY(op, 1, vec, element, v_set(identity), total)
+    REDUCTION_BY(op, 1, vec, element, v_set(identity), total, REDUCE_UNDECIDED)

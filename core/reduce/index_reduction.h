@@ -113,23 +113,25 @@ static void choice_join(reduced *left, int64_t left_count, const reduced *right,
     }
 }
 
-static void choice_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+INLINE void choice_finish_one(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
     int32_t index = (int32_t)total->choice.index;
     __builtin_memcpy(out, &index, sizeof index);
 }
+FINISH(choice)
 
 /* Defines the kernel lw_<op>_<dtype>. `key` is an expression of x, a vector of elements. */
-#define INDEX_REDUCTION(op, key)                                                                                    \
-    INLINE vbits op##_key(const char *p, int n) {                                                                   \
-        vec x = reduce_load(p, n);                                                                                  \
-        return key;                                                                                                 \
-    }                                                                                                               \
-    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {              \
-        choice_block(from->x, start, count, op##_key, result);                                                      \
-    }                                                                                                               \
-    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,              \
-                             reduced *results) {                                                                    \
-        choice_columns(from->x, from->x_stride, start, count, columns, op##_key, results);                          \
-    }                                                                                                               \
-    static const reducer op##_reducer = {1, sizeof(element), op##_block, op##_columns, choice_join, choice_finish}; \
+#define INDEX_REDUCTION(op, key)                                                                       \
+    INLINE vbits op##_key(const char *p, int n) {                                                      \
+        vec x = reduce_load(p, n);                                                                     \
+        return key;                                                                                    \
+    }                                                                                                  \
+    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
+        choice_block(from->x, start, count, op##_key, result);                                         \
+    }                                                                                                  \
+    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
+                             reduced *results) {                                                       \
+        choice_columns(from->x, from->x_stride, start, count, columns, op##_key, results);             \
+    }                                                                                                  \
+    static const reducer op##_reducer = {1,           sizeof(element), op##_block,      op##_columns,  \
+                                         choice_join, choice_finish,   REDUCE_UNDECIDED};              \
     REDUCTION_KERNEL(op)

@@ -1,7 +1,9 @@
 /* Cuts the elements that are reduced into blocks, divides these among tasks, and joins their results (reduce.h). */
 #include "reduce/reduce.h"
 
-#include "layout/layout_iterator.h"
+#include "elementwise.h"
+
+#include "layout/copy.h"
 #include "layout/strided.h"
 
 typedef struct reduction {
@@ -10,14 +12,17 @@ typedef struct reduction {
     const void *const *inputs;
     char *out;
     const lw_scalar *parameters;
-    int32_t kept;     /* number of dimensions that are not reduced */
-    int64_t count;    /* reduced elements per output */
-    int64_t chunk;    /* blocks per chunk, a part that a task can reduce on its own; a power of two */
-    int64_t chunks;   /* chunks per output: at least 1, which is empty if no elements are reduced */
-    int64_t line;     /* outputs along the last kept dimension */
-    int64_t width;    /* outputs per group, which are reduced together */
-    int64_t groups;   /* number of groups */
-    int transposed;   /* whether a group's elements are copied, so that its outputs are adjacent columns */
+    int32_t kept;   /* number of dimensions that are not reduced */
+    int64_t count;  /* reduced elements per output */
+    int64_t chunk;  /* blocks per chunk, a part that a task can reduce on its own; a power of two */
+    int64_t chunks; /* chunks per output: at least 1, which is empty if no elements are reduced */
+    int64_t line;   /* outputs along the last kept dimension */
+    int64_t width;  /* outputs per group, which are reduced together */
+    int64_t groups; /* number of groups */
+    int transposed; /* whether a group's elements are copied, so that its outputs are adjacent columns */
+    const elementwise
+        *cast[2];     /* of each input: converts its elements, or NULL if they are stored as they are reduced */
+    int32_t size[2];  /* bytes of an element of each input in memory */
     int whole;        /* whether groups are single outputs with contiguous elements */
     int64_t per_task; /* groups per task */
     reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
@@ -75,7 +80,7 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
                                     int64_t count, char *packed) {
     const lw_layout *layout = r->layout;
     const char *x = g->in[input];
-    int32_t size = r->reducer->size, last = layout->ndim - 1;
+    int32_t size = r->size[input], last = layout->ndim - 1;
     if (r->kept == layout->ndim || count == 0) {
         PATH("reduction: at most one element");
         return x; /* at most one element */
@@ -98,29 +103,51 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
     return packed;
 }
 
+/* Converts elements to a buffer, if they are stored in another dtype. Returns where the converted ones are. */
+static const char *reduction_convert(const reduction *r, int32_t input, int64_t count, const char *stored,
+                                     char *converted) {
+    if (!r->cast[input]) {
+        return stored;
+    }
+    PATH("reduction: converts elements");
+    const void *from = stored;
+    run_body(r->cast[input], count, &from, converted, NULL);
+    return converted;
+}
+
 /* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. */
 static void reduction_transpose(const reduction *r, const reduction_group *g, reduced *results) {
-    int32_t size = r->reducer->size, inputs = r->reducer->inputs;
-    char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * REDUCE_MAX_SIZE];
+    int32_t inputs = r->reducer->inputs, last = r->layout->ndim - 1;
+    char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * REDUCE_MAX_SIZE], converted[2][sizeof packed[0]];
+    const char *columns[2];
+    int64_t run = r->layout->shape[last], step = REDUCE_MAX_COLUMNS * r->reducer->size;
     layout_iterator it;
-    iterator_start(&it, r->layout, r->kept, r->layout->ndim, inputs, 0);
-    for (int64_t i = 0; i < r->count; i++, iterator_next(&it)) {
+    iterator_start(&it, r->layout, r->kept, last, inputs, 0);
+    for (int64_t i = 0; i < r->count; i += run, iterator_next(&it)) {
         for (int32_t o = 0; o < inputs; o++) {
-            copy_strided(packed[o] + i * REDUCE_MAX_COLUMNS * size, size, g->in[o] + it.offset[o], reduction_step(r, o),
-                         g->width, size);
+            int64_t stored_step = REDUCE_MAX_COLUMNS * r->size[o];
+            copied_rows rows = {{1, run}, {0, stored_step}, {0, r->layout->strides[o][last]}};
+            copy_rows(packed[o] + i * stored_step, r->size[o], g->in[o] + it.offset[o], reduction_step(r, o), &rows,
+                      g->width, r->size[o]);
         }
     }
-    reduce_source from = {packed[0], packed[inputs - 1], REDUCE_MAX_COLUMNS * size, REDUCE_MAX_COLUMNS * size};
+    for (int32_t o = 0; o < inputs; o++) {
+        columns[o] = reduction_convert(r, o, r->count * REDUCE_MAX_COLUMNS, packed[o], converted[o]);
+    }
+    reduce_source from = {columns[0], columns[inputs - 1], step, step};
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
 /* Reduces a block of one output whose elements are not all contiguous. Not inlined, because its buffers are large. */
 static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
                                                        int64_t count, reduced *result) {
-    char packed[2][REDUCE_BLOCK * REDUCE_MAX_SIZE];
-    int32_t last = r->reducer->inputs - 1;
-    reduce_source from = {.x = reduction_gather(r, g, 0, start, count, packed[0])};
-    from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
+    char packed[REDUCE_BLOCK * REDUCE_MAX_SIZE], converted[2][REDUCE_BLOCK * REDUCE_MAX_SIZE];
+    const char *in[2];
+    for (int32_t o = 0; o < r->reducer->inputs; o++) {
+        char *to = r->cast[o] ? packed : converted[o];
+        in[o] = reduction_convert(r, o, count, reduction_gather(r, g, o, start, count, to), converted[o]);
+    }
+    reduce_source from = {.x = in[0], .y = in[r->reducer->inputs - 1]};
     r->reducer->block(&from, start, count, result);
 }
 
@@ -139,6 +166,13 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;
     r->reducer->columns(&from, start, count, g->width, results);
+}
+
+/* Returns whether further elements cannot change a result. */
+static inline int reduction_is_decided(const reducer *reducer, const reduced *result) {
+    int is_true = *(const char *)&result->bits != 0;
+    return reducer->decision == REDUCE_DECIDED_BY_TRUE ? is_true
+                                                       : reducer->decision == REDUCE_DECIDED_BY_FALSE && !is_true;
 }
 
 /* Returns the number of elements in chunks first .. first + chunks - 1. */
@@ -165,6 +199,11 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
             reducer->block(&from, start + done, n, part + blocks++);
         } else {
             reduction_packed(r, g, start + done, n, part + blocks++);
+        }
+        if (reduction_is_decided(reducer, part + blocks - 1)) {
+            PATH_IF(done + n < count, "reduction: decided by a block");
+            *results = part[blocks - 1];
+            return;
         }
     }
     PATH_EITHER(blocks == 1, "reduction: chunk of one block", "reduction: chunk of several blocks");
@@ -199,6 +238,10 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     int64_t left = reduce_left(chunks);
     reduced right[REDUCE_MAX_COLUMNS];
     reduction_tree(r, g, first, left, results);
+    if (g->width == 1 && reduction_is_decided(r->reducer, results)) {
+        PATH("reduction: decided by a chunk");
+        return;
+    }
     reduction_tree(r, g, first + left, chunks - left, right);
     int64_t left_count = reduction_count(r, first, left), right_count = reduction_count(r, first + left, chunks - left);
     for (int64_t c = 0; c < g->width; c++) {
@@ -220,7 +263,7 @@ static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
         for (; first < stop; first++) {
             reduced total;
             reducer->block(&from, 0, r->count, &total);
-            reducer->finish(&total, r->count, r->parameters, out);
+            reducer->finish(&total, 1, r->count, r->parameters, out, 0);
             from.x += reduction_step(r, 0);
             from.y += reduction_step(r, last);
             out += reduction_step(r, inputs);
@@ -245,9 +288,7 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
         reduction_group g = reduction_next(&it, r);
         reduced results[REDUCE_MAX_COLUMNS];
         reduction_tree(r, &g, 0, r->chunks, results);
-        for (int64_t c = 0; c < g.width; c++) {
-            r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
-        }
+        r->reducer->finish(results, g.width, r->count, r->parameters, g.out, out_stride);
     }
     return LW_OK;
 }
@@ -265,7 +306,7 @@ static lw_status reduction_chunks(lw_context *context, int64_t task, const void 
 /* Returns whether the elements of every output are contiguous. */
 static inline int reduction_is_whole(const lw_layout *layout, const reducer *reducer) {
     int32_t last = layout->ndim - 1;
-    return layout->inner == 1 && layout->strides[0][last] == reducer->size &&
+    return !layout->converted && layout->inner == 1 && layout->strides[0][last] == reducer->size &&
            layout->strides[reducer->inputs - 1][last] == reducer->size;
 }
 
@@ -282,7 +323,10 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
     int adjacent = r.kept && layout->inner == 1 && r.line >= 4;
     for (int32_t o = 0; o < reducer->inputs; o++) {
-        adjacent &= reduction_step(&r, o) == reducer->size;
+        int is_converted = layout->converted >> o & 1;
+        r.cast[o] = is_converted ? elementwise_casts[layout->dtypes[o]][layout->dtypes[reducer->inputs]] : NULL;
+        r.size[o] = is_converted ? r.cast[o]->size[0] : reducer->size;
+        adjacent &= !is_converted && reduction_step(&r, o) == reducer->size;
     }
     r.transposed = !adjacent && r.line >= 4 && r.count <= REDUCTION_SHORT;
     r.width = adjacent || r.transposed ? REDUCE_MAX_COLUMNS : 1;
@@ -323,6 +367,6 @@ lw_status reduce(lw_context *context, const void *layout_argument, const void *c
     reduce_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
     reduced total;
     reducer->block(&from, 0, count, &total);
-    reducer->finish(&total, count, parameters, outputs[0]);
+    reducer->finish(&total, 1, count, parameters, outputs[0], 0);
     return LW_OK;
 }

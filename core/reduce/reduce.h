@@ -34,6 +34,9 @@ typedef union reduced {
     } sum; /* used by sum_compensated.h */
 } reduced;
 
+/* Which result of some elements, a mask, decides that of all. */
+typedef enum reduce_decision { REDUCE_UNDECIDED, REDUCE_DECIDED_BY_TRUE, REDUCE_DECIDED_BY_FALSE } reduce_decision;
+
 /* The functions of a reduction, for one dtype. */
 typedef struct reducer {
     int32_t inputs; /* 1, or 2 if each value comes from a pair of elements */
@@ -45,8 +48,10 @@ typedef struct reducer {
     void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
     /* Joins the result of some elements with that of the elements after them. */
     void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
-    /* Computes an output from its total. */
-    void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
+    /* Computes outputs from their totals, each of `count` elements; `step` is the distance of outputs. */
+    void (*finish)(const reduced *totals, int64_t outputs, int64_t count, const lw_scalar *parameters, char *out,
+                   int64_t step);
+    reduce_decision decision;
 } reducer;
 
 /* Returns how many of a tree's n >= 2 leaves are in its left subtree: the largest power of two below n. */

@@ -14,6 +14,13 @@ static inline element reduced_element(const reduced *r) {
     return value;
 }
 
+/* Defines <op>_finish, the function of a reducer, from <op>_finish_one, which computes one output. */
+#define FINISH(op)                                                                                              \
+    static void op##_finish(const reduced *totals, int64_t outputs, int64_t count, const lw_scalar *parameters, \
+                            char *out, int64_t step) {                                                          \
+        for (int64_t i = 0; i < outputs; i++) op##_finish_one(totals + i, count, parameters, out + i * step);   \
+    }
+
 /* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer. */
 #define REDUCTION_KERNEL(op) \
     ELEMENT_KERNEL(op) { return reduce(context, layout, inputs, outputs, parameters, &op##_reducer); }
@@ -53,27 +60,31 @@ static inline element reduced_element(const reduced *r) {
 /* Defines a block reduction, its reducer and the kernel lw_<op>_<dtype>. The kernel has one or two inputs. `finished`
  * is an expression of `total`, one partial, and of `count`, the number of elements, and becomes a `result`. */
 #define REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished) \
-    BLOCK_REDUCTION(op, partial, identity, mapped, joined)                              \
-    REDUCTION_BY(op, input_count, partial, result, identity, finished)
+    DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, REDUCE_UNDECIDED)
+#define DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, decision) \
+    BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                                \
+    REDUCTION_BY(op, input_count, partial, result, identity, finished, decision)
 
 /* Defines the reducer and the kernel of a block reduction that is already defined. */
-#define REDUCTION_BY(op, input_count, partial, result, identity, finished)                             \
+#define REDUCTION_BY(op, input_count, partial, result, identity, finished, decision)                   \
     static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
                              reduced *results) {                                                       \
         element_bits bits[REDUCE_MAX_COLUMNS];                                                         \
         reduce_columns(from, count, columns, (vbits)(identity), NULL, op##_map, op##_join, bits);      \
         for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                               \
     }                                                                                                  \
-    REDUCTION_FINISHED(op, op, input_count, partial, result, finished)
+    REDUCTION_FINISHED(op, op, input_count, partial, result, finished, decision)
 
 /* Defines a reducer with the blocks of another operation, and the kernel lw_<op>_<dtype>. */
-#define REDUCTION_FINISHED(op, blocks, input_count, partial, result, finished)                           \
-    static void op##_finish(const reduced *bits, int64_t count, const lw_scalar *parameters, char *to) { \
-        __typeof__(((partial){0})[0]) total;                                                             \
-        __builtin_memcpy(&total, &bits->bits, sizeof total);                                             \
-        result value = (result)(finished);                                                               \
-        __builtin_memcpy(to, &value, sizeof value);                                                      \
-    }                                                                                                    \
-    static const reducer op##_reducer = {input_count,      sizeof(element),        blocks##_block,       \
-                                         blocks##_columns, blocks##_join_partials, op##_finish};         \
+#define REDUCTION_FINISHED(op, blocks, input_count, partial, result, finished, decision)                     \
+    INLINE void op##_finish_one(const reduced *bits, int64_t count, const lw_scalar *parameters, char *to) { \
+        __typeof__(((partial){0})[0]) total;                                                                 \
+        __builtin_memcpy(&total, &bits->bits, sizeof total);                                                 \
+        result value = (result)(finished);                                                                   \
+        __builtin_memcpy(to, &value, sizeof value);                                                          \
+    }                                                                                                        \
+    FINISH(op)                                                                                               \
+    static const reducer op##_reducer = {input_count,      sizeof(element),        blocks##_block,           \
+                                         blocks##_columns, blocks##_join_partials, op##_finish,              \
+                                         decision};                                                          \
     REDUCTION_KERNEL(op)

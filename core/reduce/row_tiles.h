@@ -3,66 +3,13 @@
  * that memory is read and written by whole cache lines. Included by rows.h. */
 #pragma once
 
+#include "layout/transpose.h"
+
 enum {
     TILE_LEAST = 4,       /* rows; fewer are read element by element */
     TILE_MOST = 64,       /* rows, if they are short enough */
     TILE_BYTES = 1 << 18, /* of a tile whose rows are not longer than this many cache lines: within a small L2 */
 };
-
-/* Copies `height` rows of `width` elements, at most LANES of each, so that rows become columns. Steps are in bytes. A
- * perfect shuffle of the upper half of the rows with the lower half, log2(LANES) times, transposes them. */
-INLINE void row_transpose_block(char *to, int64_t to_step, const char *from, int64_t from_step, int height, int width) {
-    vbits x[LANES], zipped[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) {
-        const element_bits *at = (const element_bits *)(from + i * from_step);
-        x[i] = i >= height ? B(set)(0) : width == LANES ? B(load)(at) : B(load_partial)(at, width, B(set)(0));
-    }
-#pragma GCC unroll 4
-    for (int n = 1; n < LANES; n *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < LANES / 2; i++) {
-            zipped[2 * i] = B(zip_low)(x[i], x[i + LANES / 2]);
-            zipped[2 * i + 1] = B(zip_high)(x[i], x[i + LANES / 2]);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++) {
-            x[i] = zipped[i];
-        }
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) {
-        element_bits *at = (element_bits *)(to + i * to_step);
-        if (i < width && height == LANES) {
-            B(store)(at, x[i]);
-        } else if (i < width) {
-            B(store_partial)(at, x[i], height);
-        }
-    }
-}
-RARE void row_transpose_edge(char *to, int64_t to_step, const char *from, int64_t from_step, int height, int width) {
-    row_transpose_block(to, to_step, from, from_step, height, width);
-}
-
-/* Copies a matrix so that rows become columns. If `by_columns`, takes the blocks of a column of blocks in turn: the
- * rows of the copy are far apart then; else those of the matrix may be. */
-static void row_transpose(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns,
-                          int by_columns) {
-    int64_t outer_end = by_columns ? columns : rows, inner_end = by_columns ? rows : columns;
-    for (int64_t outer = 0; outer < outer_end; outer += LANES) {
-        for (int64_t inner = 0; inner < inner_end; inner += LANES) {
-            int64_t r = by_columns ? inner : outer, c = by_columns ? outer : inner;
-            int height = (int)min_int64(rows - r, LANES), width = (int)min_int64(columns - c, LANES);
-            char *target = to + c * to_step + r * ELEMENT_SIZE;
-            const char *source = from + r * from_step + c * ELEMENT_SIZE;
-            if (height == LANES && width == LANES) {
-                row_transpose_block(target, to_step, source, from_step, LANES, LANES);
-            } else {
-                row_transpose_edge(target, to_step, source, from_step, height, width);
-            }
-        }
-    }
-}
 
 /* Returns whether the rows of an operand are next to each other, and their elements are not. */
 static int row_is_column(const lw_layout *layout, int32_t operand) {
@@ -101,7 +48,7 @@ static void row_tiles_run(const row_tiles *t, int64_t task, const row *r, int64_
         const char *from = r->in[0].data + first * step[0];
         char *to = r->out_data + first * step[inputs];
         if (t->reads) {
-            row_transpose(buffer, t->step, from, r->in[0].stride, r->length, rows, 0);
+            transpose(buffer, t->step, from, r->in[0].stride, r->length, rows, ELEMENT_SIZE);
         }
         for (int64_t i = 0; i < rows; i++) {
             row one = *r;
@@ -116,7 +63,7 @@ static void row_tiles_run(const row_tiles *t, int64_t task, const row *r, int64_
             function(&one);
         }
         if (t->writes) {
-            row_transpose(to, r->out.stride, buffer, t->step, rows, r->length, 1);
+            transpose(to, r->out.stride, buffer, t->step, rows, r->length, ELEMENT_SIZE);
         }
     }
 }

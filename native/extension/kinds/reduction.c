@@ -1,5 +1,6 @@
 /* Resolves calls of reductions. The axes along which a kernel works come last in the layout. */
 #include "plan/plan.h"
+#include <stdlib.h>
 
 static int64_t reduced_extent(int ndim, const int64_t *shape, const uint8_t *reduced) {
     int64_t extent = 1;
@@ -35,7 +36,7 @@ static void fill_reduction_layout(lw_plan *plan, const reduction *r, int keepdim
         shape[i] = r->shape[order[i]];
         strides[count][i] = i >= r->ndim - inner ? 0 : plan->results[0].strides[keepdims ? order[i] : i];
     }
-    lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+    lw_collapse_ordered(layout, r->ndim, inner, shape, count + 1, strides, 0);
     if (inner == 0) {
         /* Inputs are 0-dimensional, or axis=(). Kernels need an axis to reduce, so append one of extent 1. */
         layout->inner = 1;
@@ -45,6 +46,42 @@ static void fill_reduction_layout(lw_plan *plan, const reduction *r, int keepdim
         }
         layout->ndim++;
     }
+}
+
+/* Returns whether an operand's elements that are closest to each other in memory are reduced together. */
+static int reduces_adjacent(const lw_operand *operand, const reduction *r) {
+    int64_t strides[LW_MAX_NDIM], closest = INT64_MAX;
+    int is_reduced = 0;
+    lw_broadcast_strides(operand, r->ndim, r->shape, strides);
+    for (int axis = 0; axis < r->ndim; axis++) {
+        int64_t stride = llabs(strides[axis]);
+        if (r->shape[axis] > 1 && stride <= closest) {
+            is_reduced = r->reduced[axis];
+            closest = stride;
+        }
+    }
+    return is_reduced;
+}
+
+/* Leaves the conversion of inputs to a kernel of the CPU, which converts a block at a time. Where adjacent elements are
+ * of different results, it does not: it reads them in place there. */
+static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
+    uint32_t converted = 0;
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        lw_operand *operand = &plan->operands[i], stored;
+        int is_computed = operand->is_copied && operand->rounding < 0 && operand->source.dtype != operand->dtype;
+        if (!is_computed || !lw_is_host(plan->placement.backend) || lw_device_of(operand)) {
+            continue;
+        }
+        lw_stored_operand(operand, &stored);
+        if (reduces_adjacent(&stored, r)) {
+            plan->layout.dtypes[plan->operation->input_count] = operand->dtype;
+            lw_keep_stored(operand);
+            plan->layout.dtypes[i] = operand->dtype;
+            converted |= 1u << i;
+        }
+    }
+    return converted;
 }
 
 /* Parses the axis argument, or its default. An operation without an axis parameter reduces all axes. */
@@ -108,7 +145,9 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     int64_t size = lw_set_result(plan, ndim, shape);
     if (size > 0) {
         plan->steps = size * extent;
+        uint32_t converted = is_full ? 0 : leave_conversions(plan, &r);
         fill_reduction_layout(plan, &r, keepdims);
+        plan->layout.converted = converted;
     }
     return size < 0 ? -1 : 0;
 }

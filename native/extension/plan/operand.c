@@ -12,16 +12,21 @@ void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part) {
     part->has_view = 0;
 }
 
+void lw_keep_stored(lw_operand *operand) {
+    const lw_source *source = &operand->source;
+    operand->shape = source->shape;
+    operand->strides = source->strides;
+    operand->dtype = source->dtype;
+    operand->ndim = source->ndim;
+    operand->contiguous = source->contiguous;
+    operand->is_copied = 0;
+}
+
 void lw_stored_operand(const lw_operand *operand, lw_operand *stored) {
     lw_borrow_operand(operand, operand->ndim, stored);
     if (operand->is_copied) {
-        const lw_source *source = &operand->source;
-        stored->shape = source->shape;
-        stored->strides = source->strides;
-        stored->dtype = source->dtype;
-        stored->ndim = source->ndim;
-        stored->contiguous = source->contiguous;
-        stored->is_copied = 0;
+        stored->source = operand->source;
+        lw_keep_stored(stored);
     }
 }
 

@@ -125,6 +125,9 @@ void lw_explain_range(int dtype, PyObject *value);
  * the copy. */
 int lw_copy_operand(lw_operand *operand, int dtype);
 
+/* Takes lw_copy_operand() back: the kernel reads the operand as it is stored. */
+void lw_keep_stored(lw_operand *operand);
+
 /* Ends the chain that computes an operand, if it is pending. From then on, its data are where the device has them. */
 static inline int lw_settle_operand(lw_operand *operand) {
     lw_storage *storage = operand->tensor ? operand->tensor->storage : NULL;
