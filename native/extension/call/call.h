@@ -8,6 +8,16 @@
  * an error set. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
 
+/* Handles a call whose arguments are inputs and parameters already. */
+PyObject *lw_handle(const lw_arguments *arguments);
+
+/* Handles a call of an operation that is composed in Python, if it is a frequent and simple one. Returns NULL, without
+ * an error set, if it is not. */
+PyObject *lw_call_composed(const lw_arguments *arguments);
+
+/* Returns a tensor filled with a whole number. */
+PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value);
+
 /* Handlers of operations that are not planned: astype and views. Each sets `result`, which stays NULL on failure. */
 lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result);
 lw_outcome lw_call_view(const lw_arguments *arguments, PyObject **result);

@@ -145,6 +145,28 @@ static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     return lw_parse_axis_parameter(arguments, x->ndim);
 }
 
+/* Resolves take of a single index, a Python int, to a copy of what it selects. */
+static int resolve_select(lw_plan *plan, int axis) {
+    lw_operand *x = &plan->operands[0];
+    int64_t index = *(const int32_t *)plan->operands[1].data;
+    x->data += (index < 0 ? index + x->shape[axis] : index) * x->strides[axis];
+    x->size /= x->shape[axis];
+    x->ndim--;
+    for (int i = 0; i < x->ndim; i++) {
+        x->local_shape[i] = x->shape[i + (i >= axis)];
+        x->local_strides[i] = x->strides[i + (i >= axis)];
+    }
+    x->shape = x->local_shape;
+    x->strides = x->local_strides;
+    x->contiguous = (uint8_t)lw_is_row_major(x->ndim, x->shape, x->strides, lw_item_size(x->dtype));
+    plan->operation = &lw_operations[LW_OPERATION_copy];
+    if (lw_set_kernel(plan, 0, x->dtype) < 0 || lw_set_result(plan, x->ndim, x->shape) < 0) {
+        return -1;
+    }
+    lw_plan_elements(plan);
+    return 0;
+}
+
 int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
     lw_operand *x = &plan->operands[0], *indices = &plan->operands[1];
@@ -153,10 +175,15 @@ int lw_resolve_gather(const lw_arguments *arguments, lw_plan *plan) {
         return -1;
     }
     gathered shape;
+    int is_selection = indices->weakness == LW_WEAK_INT && x->weakness == LW_STRONG && !arguments->out &&
+                       lw_is_host(plan->placement.backend) && operation == &lw_operations[LW_OPERATION_take];
     int given_ndim = x->ndim, axis = resolve_gather_axis(arguments, x);
     int named = x->ndim == given_ndim ? axis : LW_FLATTENED;
     if (axis < 0 || convert_indices(indices, named, x->shape[axis]) < 0) {
         return -1;
+    }
+    if (is_selection && !x->is_copied) {
+        return resolve_select(plan, axis);
     }
     int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
     if ((along ? resolve_take_along_axis : resolve_take)(x, indices, axis, &shape) < 0) {

@@ -1,5 +1,6 @@
 /* Creates tensors from parameters alone, as full and arange do. lanewise/functions/creation.py has the public
  * functions. */
+#include "call/call.h"
 #include "call/execute.h"
 #include "lanewise_operations.h"
 #include "python/module.h"
@@ -90,6 +91,18 @@ static int dtype_to_create(const lw_plan *plan, int dtype) {
     return is_rounded && is_range && !lw_devices[plan->placement.backend] ? LW_FLOAT64 : dtype;
 }
 
+/* Runs a creation kernel whose operation and parameters the plan has. */
+static PyObject *run_creation(lw_plan *plan, int ndim, const int64_t *shape, int dtype) {
+    plan->placement = plan->result_placement = lw_resolve_placement(NULL, 0);
+    if (plan->placement.backend < 0 || lw_set_kernel(plan, 0, dtype_to_create(plan, dtype)) < 0 ||
+        lw_set_result(plan, ndim, shape) < 0) {
+        return NULL;
+    }
+    plan->result_dtype = (int8_t)dtype;
+    lw_plan_elements(plan);
+    return lw_execute(plan, NULL);
+}
+
 /* create(operation, shape, dtype, parameters): runs a creation kernel. Like allocate(), leaves it to the function that
  * the user called to name errors: zeros runs the kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -112,10 +125,6 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                         lw_dtype_name(dtype));
     }
     lw_plan plan = {.operation = operation, .result_count = 1};
-    plan.placement = plan.result_placement = lw_resolve_placement(NULL, 0);
-    if (plan.placement.backend < 0) {
-        return NULL;
-    }
     Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
         PyObject *number = PyTuple_GetItem(arguments[3], i);
@@ -123,12 +132,17 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
             return NULL;
         }
     }
-    if (lw_set_kernel(&plan, 0, dtype_to_create(&plan, dtype)) < 0 || lw_set_result(&plan, ndim, shape) < 0) {
-        return NULL;
+    return run_creation(&plan, ndim, shape, dtype);
+}
+
+PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value) {
+    lw_plan plan = {.operation = &lw_operations[LW_OPERATION_full], .result_count = 1};
+    if (lw_is_floating(dtype)) {
+        plan.parameters[0].f = value;
+    } else {
+        plan.parameters[0].i = value;
     }
-    plan.result_dtype = (int8_t)dtype;
-    lw_plan_elements(&plan);
-    return lw_execute(&plan, NULL);
+    return run_creation(&plan, ndim, shape, dtype);
 }
 
 static PyObject *set_default_dtype(PyObject *module, PyObject *object) {
