@@ -126,7 +126,7 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     for place, amount in totals.items():
         if first := -amount % max(tensor.shape[place], 1):  # index of the slice that becomes the first along this axis
             before = (_ALL,) * place
-            rolled = _join([rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
+            rolled = _ext.concat([rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
     return tensor.copy() if rolled is tensor else rolled
 
 
@@ -196,7 +196,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         source = _SOURCES[mode]
         ends = [[source(place, extent) for place in range(*ends)] for ends in ((-before, 0), (extent, extent + after))]
         first, last = (_ext.take(padded, array("i", end), axis=axis) for end in ends)
-        padded = _join([first, padded, last], axis)
+        padded = _ext.concat([first, padded, last], axis)
     return tensor.copy() if padded is tensor else padded
 
 

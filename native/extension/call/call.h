@@ -15,8 +15,9 @@ PyObject *lw_handle(const lw_arguments *arguments);
  * an error set, if it is not. */
 PyObject *lw_call_composed(const lw_arguments *arguments);
 
-/* Returns a tensor filled with a whole number. */
+/* Return a tensor filled with a whole number, and one of evenly spaced integers. */
 PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value);
+PyObject *lw_create_range(int64_t count, int dtype, int64_t start, int64_t step);
 
 /* Handlers of operations that are not planned: astype and views. Each sets `result`, which stays NULL on failure. */
 lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result);

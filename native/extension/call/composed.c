@@ -1,10 +1,13 @@
 /* Handles frequent and simple calls of operations that are otherwise composed in Python, which takes longer than their
  * kernels need for a hundred elements. */
 #include "call/call.h"
+#include "call/execute.h"
 #include "lanewise_operations.h"
+#include "memory/strides.h"
 #include "python/errors.h"
 #include "python/python.h"
 #include "tensor/tensor.h"
+#include <string.h>
 
 /* Returns the tensor that is an argument's value, or NULL. */
 static lw_tensor *tensor_at(const lw_arguments *arguments, int position) {
@@ -52,6 +55,149 @@ static PyObject *call_on_tensors(const lw_arguments *arguments) {
     return NULL;
 }
 
+enum { MAX_PARTS = 64 };
+
+/* Returns the int that an optional argument is: positional argument 1, or the only keyword, `name`. Returns 0 if the
+ * argument is absent, and if it is no int or there are others, -1. */
+static int find_int(const lw_arguments *arguments, const char *name, int64_t *value) {
+    Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
+    if (arguments->positional_count + keywords == 1) {
+        return 0;
+    }
+    int is_named = keywords == 1 && arguments->positional_count == 1 &&
+                   PyUnicode_CompareWithASCIIString(PyTuple_GetItem(arguments->keyword_names, 0), name) == 0;
+    PyObject *given = is_named || (keywords == 0 && arguments->positional_count == 2) ? arguments->positional[1] : NULL;
+    if (!given || !lw_is_int(given) || lw_is_bool(given)) {
+        return -1;
+    }
+    *value = PyLong_AsLongLong(given);
+    int is_valid = *value != -1 || !PyErr_Occurred();
+    PyErr_Clear();
+    return is_valid ? 1 : -1;
+}
+
+/* Returns whether concat and stack take a tensor like the first one. `axis` is that of concat, or -1. */
+static int fits(const lw_tensor *part, const lw_tensor *first, int axis) {
+    int is_like = part->dtype == first->dtype && part->ndim == first->ndim && part->backend == first->backend &&
+                  part->committed == first->committed && !part->storage->device;
+    for (int i = 0; i < first->ndim && is_like; i++) {
+        is_like = i == axis || part->shape[i] == first->shape[i];
+    }
+    return is_like;
+}
+
+/* Returns where a call on a tensor runs; the backend is -1, without an error set, if that is not the CPU. */
+static lw_placement placement_of(lw_tensor *tensor) {
+    lw_operand operand;
+    lw_operand_from_tensor(tensor, &operand);
+    lw_placement placement = lw_resolve_placement(&operand, 1);
+    PyErr_Clear();
+    int is_host = placement.backend >= 0 && lw_is_host(placement.backend);
+    return is_host ? placement : (lw_placement){-1, 0};
+}
+
+/* Copies a tensor to the part of a result that begins at `start` along an axis: with that axis for concat, without it
+ * for stack. */
+static int copy_part(const lw_tensor *result, lw_tensor *from, int axis, int64_t start, int is_stack) {
+    lw_tensor part = *result; /* a view on the stack, which nothing keeps */
+    lw_operand operand;
+    part.data += start * result->strides[axis];
+    part.ndim = from->ndim;
+    part.size = from->size;
+    for (int i = 0; i < from->ndim; i++) {
+        part.shape[i] = from->shape[i];
+        part.strides[i] = result->strides[i + (is_stack && i >= axis)];
+    }
+    part.contiguous = (uint8_t)lw_is_row_major(part.ndim, part.shape, part.strides, lw_item_size(part.dtype));
+    lw_operand_from_tensor(from, &operand);
+    return lw_copy_into(&part, &operand);
+}
+
+/* Calls concat or stack with a list of tensors of one dtype on the CPU. */
+static PyObject *call_join(const lw_arguments *arguments, int is_stack) {
+    PyObject *list = arguments->positional[0];
+    int64_t axis = 0, extent = 0, shape[LW_MAX_NDIM];
+    Py_ssize_t count = lw_is_sequence(list) ? lw_sequence_size(list) : 0;
+    if (count < 1 || count > MAX_PARTS || find_int(arguments, "axis", &axis) < 0 ||
+        !lw_is_tensor(lw_sequence_item(list, 0))) {
+        return NULL;
+    }
+    lw_tensor *parts[MAX_PARTS], *first = (lw_tensor *)lw_sequence_item(list, 0);
+    int ndim = first->ndim + is_stack;
+    axis += axis < 0 ? ndim : 0;
+    if (axis < 0 || axis >= ndim || ndim > LW_MAX_NDIM) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *part = lw_sequence_item(list, i);
+        parts[i] = lw_is_tensor(part) ? (lw_tensor *)part : NULL;
+        if (!parts[i] || !fits(parts[i], first, is_stack ? -1 : (int)axis)) {
+            return NULL;
+        }
+        extent += is_stack ? 1 : parts[i]->shape[axis];
+    }
+    for (int i = 0; i < ndim; i++) {
+        shape[i] = i == axis ? extent : first->shape[i - (is_stack && i > axis)];
+    }
+    lw_placement placement = placement_of(first);
+    if (placement.backend < 0) {
+        return NULL;
+    }
+    lw_tensor *result = lw_tensor_new(first->dtype, ndim, shape, placement);
+    int64_t start = 0;
+    for (Py_ssize_t i = 0; result && i < count; i++) {
+        if (copy_part(result, parts[i], (int)axis, start, is_stack) < 0) {
+            Py_DECREF((PyObject *)result);
+            return NULL;
+        }
+        start += is_stack ? 1 : parts[i]->shape[axis];
+    }
+    return (PyObject *)result;
+}
+
+/* Calls tril or triu: copies a tensor on the CPU, and clears what is beyond the diagonal. */
+static PyObject *call_triangle(const lw_arguments *arguments, int is_upper) {
+    lw_tensor *x = tensor_at(arguments, 0);
+    int64_t k = 0;
+    if (!x || x->ndim < 2 || x->storage->device || find_int(arguments, "k", &k) < 0) {
+        return NULL;
+    }
+    if (placement_of(x).backend < 0) {
+        return NULL;
+    }
+    lw_tensor *result = lw_copy_row_major(x);
+    if (!result || result->size == 0) {
+        return (PyObject *)result;
+    }
+    int64_t rows = x->shape[x->ndim - 2], columns = x->shape[x->ndim - 1], item = lw_item_size(x->dtype);
+    k = k < -rows ? -rows : k > columns ? columns : k;
+    for (int64_t i = 0; i < result->size / columns; i++) {
+        int64_t diagonal = i % rows + k + !is_upper; /* the first column that stays, or that is cleared */
+        diagonal = diagonal < 0 ? 0 : diagonal > columns ? columns : diagonal;
+        int64_t first = is_upper ? 0 : diagonal, count = is_upper ? diagonal : columns - diagonal;
+        memset(result->data + (i * columns + first) * item, 0, (size_t)(count * item));
+    }
+    return (PyObject *)result;
+}
+
+/* Calls arange with small ints alone. */
+static PyObject *call_arange(const lw_arguments *arguments) {
+    int64_t numbers[3] = {0, 0, 1}, *given = numbers + (arguments->positional_count == 1);
+    int are_small = arguments->positional_count <= 3 && !arguments->keyword_names;
+    for (Py_ssize_t i = 0; i < arguments->positional_count && are_small; i++) {
+        are_small = lw_is_int(arguments->positional[i]) && !lw_is_bool(arguments->positional[i]);
+        given[i] = are_small ? PyLong_AsLongLong(arguments->positional[i]) : 0;
+        are_small &= given[i] == (int32_t)given[i] && !PyErr_Occurred();
+        PyErr_Clear();
+    }
+    int64_t step = numbers[2], distance = numbers[1] - numbers[0];
+    if (!are_small || step == 0) {
+        return NULL;
+    }
+    int64_t count = distance == 0 || (distance < 0) != (step < 0) ? 0 : (distance - (step > 0 ? 1 : -1)) / step + 1;
+    return lw_create_range(count, lw_default_integer, numbers[0], step);
+}
+
 /* Calls zeros or ones with an int or a tuple of ints, and perhaps a dtype. */
 static PyObject *call_filled(const lw_arguments *arguments, int value) {
     PyObject *shape_given = arguments->positional[0], *dtype_given = NULL;
@@ -88,6 +234,15 @@ PyObject *lw_call_composed(const lw_arguments *arguments) {
     }
     if (operation == &lw_operations[LW_OPERATION_zeros] || operation == &lw_operations[LW_OPERATION_ones]) {
         return call_filled(arguments, operation == &lw_operations[LW_OPERATION_ones]);
+    }
+    if (operation == &lw_operations[LW_OPERATION_concat] || operation == &lw_operations[LW_OPERATION_stack]) {
+        return call_join(arguments, operation == &lw_operations[LW_OPERATION_stack]);
+    }
+    if (operation == &lw_operations[LW_OPERATION_tril] || operation == &lw_operations[LW_OPERATION_triu]) {
+        return call_triangle(arguments, operation == &lw_operations[LW_OPERATION_triu]);
+    }
+    if (operation == &lw_operations[LW_OPERATION_arange]) {
+        return call_arange(arguments);
     }
     return arguments->positional_count == 2 && !arguments->keyword_names ? call_on_tensors(arguments) : NULL;
 }

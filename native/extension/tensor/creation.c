@@ -145,6 +145,13 @@ PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value) {
     return run_creation(&plan, ndim, shape, dtype);
 }
 
+PyObject *lw_create_range(int64_t count, int dtype, int64_t start, int64_t step) {
+    lw_plan plan = {.operation = &lw_operations[LW_OPERATION_arange], .result_count = 1};
+    plan.parameters[0].i = start;
+    plan.parameters[1].i = step;
+    return run_creation(&plan, 1, &count, dtype);
+}
+
 static PyObject *set_default_dtype(PyObject *module, PyObject *object) {
     int dtype = lw_parse_dtype(object);
     if (dtype >= 0) {
