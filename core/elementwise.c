@@ -5,12 +5,13 @@
 #include "layout/strided.h"
 
 enum {
-    BUFFER = 4096,     /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
-    APART = 128,       /* bytes between buffers: addresses a multiple of 4096 apart look alike to processors */
-    CACHE_LINE = 64,   /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
-    TILE_COLUMNS = 64, /* elements */
-    TILE_LEAST = 4,    /* rows and columns of a matrix; smaller ones are not cut into tiles */
-    LONG_ROW = 64      /* for rows of at least this length, one call of the body per row is cheaper than copying */
+    BUFFER = 4096,      /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
+    APART = 128,        /* bytes between buffers: addresses a multiple of 4096 apart look alike to processors */
+    CACHE_LINE = 64,    /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
+    TILE_COLUMNS = 64,  /* elements */
+    TILE_LEAST = 4,     /* rows and columns of a matrix; smaller ones are not cut into tiles */
+    LONG_ROW = 64,      /* for rows of at least this length, one call of the body per row is cheaper than copying */
+    LONG_REPEATED = 192 /* the same for a single row that is repeated: it is copied only once */
 };
 
 /* How an operand is passed to the body. */
@@ -61,10 +62,10 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     if ((outer | strides[last]) == 0) {
         return FILLED;
     }
-    if (layout->shape[last] >= LONG_ROW) {
-        return strides[last] == size ? BY_ROW : PACKED;
+    if (outer == 0 && layout->shape[last] < LONG_REPEATED) {
+        return REPEATED;
     }
-    return outer == 0 ? REPEATED : PACKED;
+    return layout->shape[last] >= LONG_ROW && strides[last] == size ? BY_ROW : PACKED;
 }
 
 /* Repeats an element of 1, 2, 4 or 8 bytes `count` times in a buffer. Writes up to 7 bytes more. */

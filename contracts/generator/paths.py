@@ -66,7 +66,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     yield _for_all(contract, (2, 70, 300)), {}
     if len(contract.inputs) == 1:
         return
-    for row in (short, long - 1, long, long + 1):
+    for row in (short, long - 1, long, long + 1, largest("LONG_REPEATED")):
         whole = (2 * chunk // row + 3, row)
         for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, a 1 x 1 matrix, a 0-d tensor
             yield _for_all(contract, whole, other), {}
