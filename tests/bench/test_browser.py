@@ -12,18 +12,21 @@ import math
 import os
 import shutil
 import sys
+from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
 
 from lanewise.errors import ArgumentError
 from tests.bench import goals
-from tests.bench.browser import chromium_page, command, packages, webgpu
+from tests.bench.browser import chromium_page, command, packages, surface, webgpu
 from tests.bench.browser.chromium_page import PageError
 from tests.bench.command import main
 from tests.bench.limits import compiled
 from tests.bench.report import complete
 from tests.bench.settings import Settings
+from tests.bench.surface import cells
+from tests.bench.surface.judge import Outcome
 
 FAST = ["--seconds", "0.005", "--repeats", "2"]
 GOALS = ["--goals", "--backends", "browser"]
@@ -57,11 +60,15 @@ def report():
 
 
 @pytest.fixture(scope="module")
-def on_webgpu(report):
-    """What is measured with the wheel of `report`, without pyborch, whose import takes most of a minute on a software
-    adapter."""
-    wheel = max(compiled.FOLDER.glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    return measured("--browser", "--goals", "webgpu", "--wheel", str(wheel), "--peers", *JAVASCRIPT)
+def wheel(report):
+    """The wheel that was built for `report`."""
+    return str(max(compiled.FOLDER.glob("*.whl"), key=lambda path: path.stat().st_mtime))
+
+
+@pytest.fixture(scope="module")
+def on_webgpu(wheel):
+    """What is measured without pyborch, whose import takes most of a minute on a software adapter."""
+    return measured("--browser", "--goals", "webgpu", "--wheel", wheel, "--peers", *JAVASCRIPT)
 
 
 def test_every_contestant_is_right_and_timed(report):
@@ -78,6 +85,43 @@ def test_every_contestant_is_right_and_timed(report):
     assert all("threads: 2" in text for text in report["workers"]["peers"].values())
     assert len(report["limits"]) == 14 and all(value > 0 for value in report["limits"].values())
     assert rows["wheel size"]["unit"] == "KB" and 100 < rows["wheel size"]["figure"] < 1000
+
+
+def test_cells_of_a_surface(wheel, capsys):
+    assert main(["surface", "--seed", "4", "--browser", "--wheel", wheel, "--kinds", "product", "--count", "3"]) == 0
+    assert main(["surface", "--seed", "4", "--browser", "--wheel", wheel, "--kinds", "product", "--cell", "1"]) == 0
+    (outcome,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    assert outcome["text"] == cells.cell(4, 1, ["product"], cells.IN_PAGE).text
+    assert outcome["peers_ns"].keys() == {"numpy", "scipy"} and outcome["note"] == ""
+
+
+def test_a_cell_that_ends_the_page_fails_alone(monkeypatch):
+    asked, started = [], []
+
+    def ask(function, request):
+        asked.append(request["number"])
+        if len(asked) == 1:
+            raise PageError("the page crashed")
+        drawn = cells.cell(**request, largest=cells.IN_PAGE)
+        return asdict(Outcome(drawn.number, drawn.kind, drawn.text, 1.0, {"numpy": 2.0}, 2.0))
+
+    @contextlib.contextmanager
+    def opened(folders):
+        yield SimpleNamespace(ask=ask, load=lambda: None)
+
+    def start(page, served, peers, threads):
+        started.append(peers)
+        return {"lanewise": "1.0", "default": "relaxed_simd", "python": ["numpy 2.0"]}
+
+    monkeypatch.setattr(chromium_page, "require", lambda: None)
+    monkeypatch.setattr(chromium_page, "opened", opened)
+    monkeypatch.setattr(command, "served", lambda settings, peers: SimpleNamespace(folders={}))
+    monkeypatch.setattr(command, "start", start)
+    with surface.opened(1, ["rows"], SETTINGS) as place:
+        assert place.heading[1] == "one thread: lanewise 1.0 on relaxed_simd; numpy 2.0"
+        failed, measured = place.measure(0), place.measure(1)
+    assert failed.note == "PageError: the page crashed" and failed.ratio is None and measured.ratio == 2.0
+    assert (asked, len(started)) == ([0, 1], 2)
 
 
 @pytest.mark.parametrize("name", ["lanewise", *JAVASCRIPT])

@@ -8,9 +8,11 @@ import pytest
 import lanewise as lw
 from lanewise.costs.timing import Timing
 from tests.bench.command import main
-from tests.bench.surface import cells, command
+from tests.bench.surface import cells
 from tests.bench.surface.cells import KINDS, cell
+from tests.bench.surface.draw import LARGEST
 from tests.bench.surface.judge import FIRM, Judged, Outcome, mean
+from tests.bench.surface.measure import measured
 from tests.cases import operations
 from tests.cases.cases import Viewed
 from tests.cases.inputs import HostArray
@@ -27,7 +29,7 @@ def test_each_kind_computes(kind):
     for number in range(12):
         drawn = cell(5, number, [kind], SMALL)
         assert drawn.kind == kind and cell(5, number, [kind], SMALL) == drawn
-        outcome = command.measured(drawn, "scalar", [], lambda rounds: at_once)
+        outcome = measured(drawn, "scalar", [], lambda rounds: at_once)
         assert not outcome.note or outcome.note.startswith("not counted"), f"{drawn.text}: {outcome.note}"
 
 
@@ -72,3 +74,22 @@ def test_a_cell_from_the_command_line(capsys, monkeypatch):
     assert measured["kind"] == "creation" and measured["number"] == 4 and measured["ours_ns"] > 0
     assert main(["surface", "--seed", "3", "--kinds", "creations"]) == 2
     assert "expected kinds from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--wheel", "a.whl"], "--wheel is for --browser"), (["--browser", "--threads", "2"], "--browser excludes")],
+)
+def test_options_that_exclude_each_other(words, message, capsys):
+    with pytest.raises(SystemExit):
+        main(["surface", "--seed", "3", *words])
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("largest", [LARGEST, cells.IN_PAGE, SMALL])
+def test_products_are_small_enough(largest):
+    for number in range(100):
+        drawn = cell(number, number, ["product", "attention"], largest)
+        assert drawn.case.flops is None or drawn.case.flops <= 4e9
+        if largest < LARGEST:
+            assert sum(array.nbytes for array in drawn.case.inputs) < 2e8

@@ -73,13 +73,13 @@ def measured(chosen: Sequence[Goal], settings: Settings) -> Table:
         raise ArgumentError(f"bench: expected peers among {', '.join(offered)} in the browser, got {unknown[0]!r}")
     chromium_page.require()
     taking_part = [name for name in offered if settings.peers is None or name in settings.peers]
-    served = _served(settings, {name for goal in chosen for name in goal.peers if name in taking_part})
+    needs = served(settings, {name for goal in chosen for name in goal.peers if name in taking_part})
     tables = []
     for part, measure in {"page": _in_page, "workers": _in_page, "webgpu": _on_gpu}.items():
         rows = [goal for goal in chosen if goal.part == part]
         peers = [name for name in taking_part if any(name in goal.peers for goal in rows)]
         if rows:
-            tables.append(measure(rows, served, peers))
+            tables.append(measure(rows, needs, peers))
     return Table(
         [row for table in tables for row in table.rows],
         list(dict.fromkeys(line for table in tables for line in table.heading)),
@@ -97,17 +97,15 @@ def _in_page(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Ta
         if any(goal.how == "import" for goal in chosen):
             imports = _imports(page, served.wheel, peers, settings.repeats)
         page.load()
-        about = _start(page, served, peers, threads)
+        about = start(page, served, peers, threads)
         versions = f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}"
-        heading = _heading(
-            f"{threads} workers, Pyodide in another: {versions}" if several else f"one thread: {versions}"
-        )
+        lines = heading(f"{threads} workers, Pyodide in another: {versions}" if several else f"one thread: {versions}")
         facts = {"workers": about} if several else {"page": about}
         if not several:
             facts["limits"] = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
             limits = "; ".join(f"{name} {value:.3g}" for name, value in facts["limits"].items())
-            heading.insert(2, f"limits of the engine: {limits}")
-        announce(heading, settings)
+            lines.insert(2, f"limits of the engine: {limits}")
+        announce(lines, settings)
         others = {
             "wheel size": lambda goal: Row(goal, _download_sizes(served, peers), ()),
             "import": lambda goal: Row(goal, imports, ()),
@@ -117,10 +115,10 @@ def _in_page(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Ta
         for goal in chosen:
             print(goal.name, file=sys.stderr, flush=True)
             rows.append(others.get(goal.how, row)(goal))
-    return Table(rows, heading, facts)
+    return Table(rows, lines, facts)
 
 
-def _start(page: chromium_page.Page, served: Served, peers: Sequence[str], threads: int) -> dict[str, Any]:
+def start(page: chromium_page.Page, served: Served, peers: Sequence[str], threads: int) -> dict[str, Any]:
     """Loads what the page measures, and returns what describe() in inside.py does."""
     request = {
         "wheel": f"/dist/{served.wheel.name}",
@@ -140,12 +138,13 @@ def _on_gpu(chosen: Sequence[Goal], served: Served, peers: Sequence[str]) -> Tab
         needed = {name: served.packages.get(name, []) for name in (OURS, *peers)}
         found = webgpu.answers(page, needed, served.settings.repeats)
     versions = webgpu.versions(found)
-    heading = _heading(f"WebGPU: {versions}")
-    announce(heading, served.settings)
-    return Table(webgpu.rows(chosen, found), heading, {"webgpu": versions})
+    lines = heading(f"WebGPU: {versions}")
+    announce(lines, served.settings)
+    return Table(webgpu.rows(chosen, found), lines, {"webgpu": versions})
 
 
-def _served(settings: Settings, peers: set[str]) -> Served:
+def served(settings: Settings, peers: set[str]) -> Served:
+    """Builds or fetches what the page needs for these peers."""
     try:
         wheel = settings.wheel or build.build(compiled.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
         pyodide = releases.fetch(PYODIDE)
@@ -226,7 +225,8 @@ def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
     return Measured(size, size, peers)
 
 
-def _heading(versions: str) -> list[str]:
+def heading(versions: str, figures: str = "minima") -> list[str]:
+    """Returns the lines above a table."""
     facts = machine.facts()
     machine_and_browser = f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}"
-    return [machine_and_browser, versions, "figures are minima; peers are in the unit of the row"]
+    return [machine_and_browser, versions, f"figures are {figures}; peers are in the unit of the row"]

@@ -202,6 +202,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "scaled_dot_product_attention": _attention,
     "conv2d": _conv2d,
     "max_pool2d": _max_pool2d,
+    "cumulative_sum": lambda x, axis=None: np.cumsum(x, axis=axis),  # its other name is new in NumPy 2.1
     "take": lambda x, indices, axis=None: x.take(indices, axis=axis),
     "concat": lambda arrays, axis=0: np.concatenate(list(arrays), axis=axis),
     "flatten": np.ravel,

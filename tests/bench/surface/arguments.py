@@ -60,11 +60,11 @@ def rows(draw: Draw, operation: Operation) -> Drawn:
 
 
 def sort(draw: Draw, operation: Operation) -> Drawn:
-    dtype = draw.dtype(operation)
+    dtype, most = draw.dtype(operation), SORTED * draw.scale
     if operation.name == "searchsorted":
-        haystack, needles = build(operation, (draw.count(dtype, SORTED),), dtype), draw.count(dtype, SORTED)
+        haystack, needles = build(operation, (draw.count(dtype, most),), dtype), draw.count(dtype, most)
         return Drawn(dtype, [haystack.arguments[0], draw.array(operation, "x2", dtype, (needles,))])
-    shape = draw.shape(dtype, SORTED)
+    shape = draw.shape(dtype, most)
     axis = draw.axis(shape)
     x = draw.array(operation, "x", dtype, shape, spread=prod(shape) < 1 << 20)
     if operation.name == "topk":
@@ -80,7 +80,9 @@ def gather(draw: Draw, operation: Operation) -> Drawn:
     if operation.name == "nonzero":
         return Drawn(dtype, [x])
     if is_table:
-        return Drawn(dtype, [draw.positions((draw.extent(1, max(RESULT / shape[-1], 1)),), shape[0]), x])
+        return Drawn(
+            dtype, [draw.positions((draw.extent(1, max(RESULT * draw.scale / prod(shape[1:]), 1)),), shape[0]), x]
+        )
     axis = draw.axis(shape)
     of = list(shape)
     of[axis] = draw.extent(1, shape[axis])
@@ -109,7 +111,7 @@ def copy(draw: Draw, operation: Operation) -> Drawn:
         return Drawn(dtype, [x], {"copy": True})
     if name in ("concat", "stack"):
         axis = draw.axis(shape)
-        number = draw.choice((2, 3, 8)) if 8 * prod(shape) < RESULT else 2
+        number = draw.choice((2, 3, 8)) if 8 * prod(shape) < RESULT * draw.scale else 2
         arrays = Several(tuple(_plain(draw, operation, dtype, shape) for _ in range(number)))
         return Drawn(dtype, [arrays], {"axis": axis})
     if name == "roll":
@@ -145,6 +147,6 @@ def creation(draw: Draw, operation: Operation) -> Drawn:
 def other(draw: Draw, operation: Operation) -> Drawn:
     """Composed operations, from the sizes that the benchmark knows for them."""
     dtype = draw.dtype(operation, ("float32", "float64"))
-    size = draw.extent(8, EDGES) if operation.kind == "eigen" else draw.extent(1e3, 1e6)
+    size = draw.extent(8, EDGES) if operation.kind == "eigen" else draw.extent(1e3, max(1e6 * draw.scale, 1e4))
     case = build(operation, (size,), dtype)
     return Drawn(dtype, case.arguments, case.keywords, case.call, case.flops)

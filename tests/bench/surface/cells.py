@@ -40,6 +40,9 @@ def _text(argument: Argument) -> str:
     return ("x".join(map(str, argument.shape)) or "()") if isinstance(argument, HostArray) else repr(argument)
 
 
+IN_PAGE = 3e7  # bytes at most of an operand in a page, whose memory is 4 GB
+
+
 def cell(seed: int, number: int, kinds: Sequence[str] = (), largest: float = LARGEST) -> Cell:
     """Draws a cell of a sequence."""
     draw = Draw(f"{seed}/{number}", largest)

@@ -7,34 +7,33 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
 
-import lanewise as lw
 from lanewise.backends import selection
 from lanewise.costs import timing
 from lanewise.errors import ArgumentError, LanewiseError
-from tests.bench import here, machine, runner
-from tests.bench.peers import Peer, elsewhere, installed, open_peer
+from tests.bench import here, machine
+from tests.bench.peers import elsewhere, installed, open_peer
 from tests.bench.runner import Clock
+from tests.bench.settings import Settings
 from tests.bench.surface import cells
-from tests.bench.surface.cells import Cell
-from tests.bench.surface.judge import BEHIND, FIRM, UNCOUNTED, Judged, Outcome
-from tests.bench.surface.products import HALVES
-from tests.cases.cases import Case
+from tests.bench.surface.judge import FIRM, Judged
+from tests.bench.surface.measure import SECONDS, Place, measured
 
 PEERS = ("numpy", "torch")
-ROUNDS, AGAIN = 3, 7  # rounds of a cell, and of one that is behind, which is measured twice more
-SECONDS = 0.005  # the least duration of a sample
-SHORT_NS = 20_000  # on GPUs, calls that take the peer less are not counted
-PRODUCTS = ("product", "window", "attention")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status: 1 if a firm figure is missed, with --firm, or a result is wrong."""
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.wheel and not options.browser:
+        parser.error("--wheel is for --browser; elsewhere the installed package is measured")
+    if options.browser and (options.backends or options.threads > 1):
+        parser.error("--browser excludes --backends and --threads: a page has one of each; leave them out")
     try:
         return _surface(options)
     except LanewiseError as error:
@@ -45,25 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _surface(options: argparse.Namespace) -> int:
     if unknown := set(options.kinds) - set(cells.KINDS):
         raise ArgumentError(f"bench: expected kinds from {', '.join(cells.KINDS)}, got {', '.join(sorted(unknown))}")
-    backend = options.backends or str(selection.default_backend())
-    on_gpu = backend == here.GPU
-    firm = FIRM["wgpu" if on_gpu else "cpu"]
-    if backend == "avx2" and "OPENBLAS_CORETYPE" not in os.environ:
-        os.environ.update(elsewhere.without_avx512())
-        os.execv(sys.executable, sys.orig_argv)  # begins again, because libraries read these when they are loaded
-    peers = here.gpu_peers() if on_gpu else [open_peer(name, options.threads) for name in PEERS if name in installed()]
-    repeat = f"python -m tests.bench surface --seed {options.seed}"
-    repeat += f" --backends {backend} --threads {options.threads}"
-    repeat += (f" --kinds {' '.join(map(repr, options.kinds))}" if options.kinds else "") + " --cell"
-    heading = machine.heading([peer.settings for peer in peers], f"{backend}, {options.threads} thread(s), medians")
-    print(*heading, sep="\n", file=sys.stderr, flush=True)
-    numbers = range(options.count or firm.cells) if options.cell is None else [options.cell]
-    clock = partial(_clock, on_gpu, options.threads)
+    kinds = f" --kinds {' '.join(map(repr, options.kinds))}" if options.kinds else ""
     outcomes, began = [], time.monotonic()
-    with timing.threads(options.threads):
-        for number in numbers:
-            cell = cells.cell(options.seed, number, options.kinds)
-            outcomes.append(measured(cell, backend, peers, clock))
+    with _in_page(options) if options.browser else _here(options) as place:
+        repeat = f"python -m tests.bench surface --seed {options.seed} {place.options}{kinds} --cell"
+        print(*place.heading, sep="\n", file=sys.stderr, flush=True)
+        firm = FIRM[place.name]
+        for number in range(options.count or firm.cells) if options.cell is None else [options.cell]:
+            outcomes.append(place.measure(number))
             if options.verbose or options.cell is not None:
                 print(json.dumps(outcomes[-1].__dict__, default=dict), flush=True)
     judged = Judged(outcomes, firm, repeat)
@@ -72,48 +60,32 @@ def _surface(options: argparse.Namespace) -> int:
     return int(bool(judged.faults) or (options.firm and bool(judged.complaints())))
 
 
-def measured(cell: Cell, backend: str, peers: Sequence[Peer], clock: Callable[[int], Clock]) -> Outcome:
-    """Measures a cell, again if it is behind: it counts as behind if its median is behind in three runs."""
-    try:
-        outcome = _once(cell, backend, peers, clock(ROUNDS))
-        for _ in range(2):
-            if outcome.counts and (outcome.ratio or 0) < BEHIND:
-                again = _once(cell, backend, peers, clock(AGAIN))
-                outcome = max(outcome, again, key=lambda each: each.ratio or 0)
-    except Exception as error:  # one cell does not end the run
-        return Outcome(cell.number, cell.kind, cell.text, None, {}, None, f"{type(error).__name__}: {error}")
-    return outcome
+@contextmanager
+def _here(options: argparse.Namespace) -> Iterator[Place]:
+    """Measures in this process."""
+    backend = options.backends or str(selection.default_backend())
+    on_gpu = backend == here.GPU
+    if backend == "avx2" and "OPENBLAS_CORETYPE" not in os.environ:
+        os.environ.update(elsewhere.without_avx512())
+        os.execv(sys.executable, sys.orig_argv)  # begins again, because libraries read these when they are loaded
+    peers = here.gpu_peers() if on_gpu else [open_peer(name, options.threads) for name in PEERS if name in installed()]
+    clock = partial(_clock, on_gpu, options.threads)
+    with timing.threads(options.threads):
+        yield Place(
+            here.GPU if on_gpu else "cpu",
+            f"--backends {backend} --threads {options.threads}",
+            machine.heading([peer.settings for peer in peers], f"{backend}, {options.threads} thread(s), medians"),
+            lambda number: measured(cells.cell(options.seed, number, options.kinds), backend, peers, clock),
+        )
 
 
-def _once(cell: Cell, backend: str, peers: Sequence[Peer], clock: Clock) -> Outcome:
-    sized = replace(cell.case, result=_elements(cell.case, backend))
-    result = runner.run_case(sized, runner.entrants(sized, [backend], peers), clock)
-    medians = {each["name"]: float(each["median_ns"]) for each in result["contestants"]}
-    ours = medians.pop(backend, None)
-    note = result["wrong"].get(backend, "") or result["not_timed"].get(backend, "")
-    if not note:
-        note = _uncounted(cell, min(medians.values(), default=0), backend)
-    ratio = min(medians.values()) / ours if medians and ours else None
-    return Outcome(cell.number, cell.kind, cell.text, ours, medians, ratio, note)
+@contextmanager
+def _in_page(options: argparse.Namespace) -> Iterator[Place]:
+    """Measures in a page in Chromium."""
+    from tests.bench.browser import surface  # whose modules for tests alone are not needed elsewhere
 
-
-def _elements(case: Case, backend: str) -> int:
-    """Returns how many elements of the result are compared: of several results all of the first, because others differ
-    where elements are equal, and in signs of vectors."""
-    result: Any = runner.on_backend(case, backend).run()
-    first = result[0] if isinstance(result, list | tuple) else result
-    return first.size if isinstance(first, lw.Tensor) else 1
-
-
-def _uncounted(cell: Cell, best: float, backend: str) -> str:
-    """Returns why a cell does not count, or an empty string."""
-    if cell.case.operation.kind == "eigen":
-        return UNCOUNTED + "eigenvalues"
-    if cell.kind in PRODUCTS and cell.case.dtype in HALVES:
-        return UNCOUNTED + f"a product of {cell.case.dtype}"
-    if backend == here.GPU and best < SHORT_NS:
-        return UNCOUNTED + "a short call"
-    return ""
+    with surface.opened(options.seed, options.kinds, Settings(wheel=options.wheel)) as place:
+        yield place
 
 
 def _clock(on_gpu: bool, threads: int, rounds: int) -> Clock:
@@ -137,6 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--kinds", nargs="+", default=(), metavar="KIND", help=f"of {', '.join(cells.KINDS)}; default: all")
     add("--backends", metavar="NAME", help="of Lanewise; with avx2, peers do not use AVX-512; default: the best CPU")
     add("--threads", type=int, default=1, metavar="N", help="of Lanewise and of the peers; default: 1")
+    add("--browser", action="store_true", help="measure in a page in Chromium, next to NumPy and SciPy in Pyodide")
+    add("--wheel", type=Path, metavar="FILE", help="with --browser: measure this wheel, do not build one")
     add("--json", action="store_true", help="print everything measured as JSON")
     add("--verbose", action="store_true", help="print each cell when it is measured")
     add("--firm", action="store_true", help="exit with status 1 if a firm figure is missed")

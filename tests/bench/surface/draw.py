@@ -38,6 +38,7 @@ class Draw:
         self.random = random.Random(seed)
         self.choice = self.random.choice
         self._largest = largest
+        self.scale = largest / LARGEST  # what bounds numbers of elements is multiplied by
 
     def chance(self, probability: float) -> bool:
         """Returns whether something happens that has this probability."""

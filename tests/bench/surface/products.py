@@ -11,8 +11,9 @@ from tests.cases.inputs import Shape
 from tests.cases.operations import Operation
 
 FLOPS = 1e5, 4e9  # of a product
-OPERAND = 3e7  # elements at most in an operand or result
 OF_INTEGERS = 2e8  # at most of one of integers, for which peers have triple loops
+OF_ATTENTION = 3e10  # at most of one batch
+OPERAND = 3e7  # elements at most in an operand or result
 FLOATS = ("float32", "float64")
 HALVES = ("float16", "bfloat16", "int8")  # whose products are not counted
 
@@ -20,9 +21,9 @@ HALVES = ("float16", "bfloat16", "int8")  # whose products are not counted
 def product(draw: Draw, operation: Operation) -> Drawn:
     """Products with sides of every proportion: a small side, a long k, batches, few columns, a vector."""
     dtype = draw.dtype(operation)
-    flops = draw.extent(FLOPS[0], FLOPS[1] if dtype in FLOATS else OF_INTEGERS)
+    flops = draw.extent(FLOPS[0], _most(draw, FLOPS[1] if dtype in FLOATS else OF_INTEGERS))
     m, k, n, batch = _sides(draw, flops // 2)
-    while prod(batch) * max(m * k, k * n, m * n) > OPERAND:
+    while prod(batch) * max(m * k, k * n, m * n) > max(OPERAND * draw.scale, FLOPS[0]):
         m, k, n, batch = _sides(draw, flops // 2)
     name = operation.name
     if name == "outer":
@@ -43,6 +44,11 @@ def product(draw: Draw, operation: Operation) -> Drawn:
         for name, shape in shapes.items()
     ]
     return Drawn(dtype, arguments, flops=count)
+
+
+def _most(draw: Draw, flops: float) -> float:
+    """Scales a limit of FLOPs. Where memory is small, in browsers, peers are slow, too, because they lack BLAS."""
+    return max(flops * math.pow(draw.scale, 1.5), 10 * FLOPS[0])
 
 
 def _sides(draw: Draw, count: int) -> tuple[int, int, int, Shape]:
@@ -80,7 +86,7 @@ def window(draw: Draw, operation: Operation) -> Drawn:
     keywords: dict[str, Literal] = {}
     if operation.name != "conv2d":
         channels = draw.extent(1, 256)
-        count = max(round(draw.extent(1e4, 1e7) / (channels * height * width)), 1)
+        count = max(round(draw.extent(1e4, max(1e7 * draw.scale, 1e5)) / (channels * height * width)), 1)
         kernel = draw.choice((2, 2, 3))
         x = draw.array(operation, "x", dtype, (count, channels, height, width), layout="contiguous")
         if draw.chance(0.3):
@@ -105,9 +111,10 @@ def window(draw: Draw, operation: Operation) -> Drawn:
         keywords["groups"] = groups
     height, width = max(height, size), max(width, size)
     each = 2 * filters * (channels // groups) * size * size * height * width
-    count = max(min(round(draw.extent(*FLOPS) / each), 64), 1)
-    if each > FLOPS[1]:
-        channels, filters = (groups, groups) if groups > 1 else (8, 8)
+    most = _most(draw, FLOPS[1])
+    count = max(min(round(draw.extent(FLOPS[0], most) / each), 64), 1)
+    if each > most:
+        channels, filters, groups = 8, 8, min(groups, 8)
     shapes = ((count, channels, height, width), (filters, channels // groups, size, size))
     arguments: list[Argument] = [
         draw.array(operation, name, dtype, shape, layout="contiguous")
@@ -118,15 +125,21 @@ def window(draw: Draw, operation: Operation) -> Drawn:
     return Drawn(dtype, arguments, keywords)
 
 
+def _heads(draw: Draw) -> tuple[int, int, int, int]:
+    """Draws the numbers of heads, queries and keys, and the length of each."""
+    heads, depth = draw.extent(1, 32), draw.choice((32, 64, 64, 80, 128))
+    keys = draw.extent(16, 2048)
+    return heads, draw.choice((1, draw.extent(1, 32), keys, keys)), keys, depth
+
+
 def attention(draw: Draw, operation: Operation) -> Drawn:
     """Many and few queries, grouped heads, causal or with a mask; heads that lie between the others in memory."""
     dtype = draw.dtype(operation, FLOATS)
-    heads, depth = draw.extent(1, 32), draw.choice((32, 64, 64, 80, 128))
-    keys = draw.extent(16, 2048)
-    queries = draw.choice((1, draw.extent(1, 32), keys, keys))
+    heads, queries, keys, depth = _heads(draw)
+    while (flops := 4 * heads * queries * keys * depth) > _most(draw, OF_ATTENTION):
+        heads, queries, keys, depth = _heads(draw)
     group = draw.choice((1, 1, 1, 4)) if heads % 4 == 0 else 1
-    most = max(int(FLOPS[1] / (4 * heads * queries * keys * depth)), 1)
-    batch = draw.extent(1, min(most, 8))
+    batch = draw.extent(1, min(max(int(_most(draw, FLOPS[1]) / flops), 1), 8))
     keywords: dict[str, Literal] = {"enable_gqa": True} if group > 1 else {}
     shapes = [(batch, heads, queries, depth), *[(batch, heads // group, keys, depth)] * 2]
     apart = draw.chance(0.3)  # heads as a layer of a model has them: batch, length, heads, depth

@@ -1,15 +1,15 @@
 """Times Lanewise's WASM backends and the peers (other libraries). Runs in Pyodide, in the page.
 
-page.mjs loads this module and lets chromium_page.py call `describe`, `limits` and `measure`; they take and
-return JSON.
+page.mjs loads this module and lets chromium_page.py call `describe`, `limits`, `measure` and `cell`; they take
+and return JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,10 @@ from lanewise.costs.timing import measure as time_in_turn
 from tests.bench import runner
 from tests.bench.goals import Goal
 from tests.bench.limits.loops import APART, Arrays, Limits
-from tests.bench.peers import Batch, Peer, open_peer, to_numpy
+from tests.bench.peers import Batch, Peer, open_peer
+from tests.bench.runner import Clock
+from tests.bench.surface import cells
+from tests.bench.surface.measure import SECONDS, measured
 from tests.cases.cases import Case
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
@@ -65,25 +68,52 @@ class JavaScriptPeer(Peer):
 
 
 class ScipyPeer(Peer):
-    """Matrix products by SciPy's OpenBLAS, which NumPy in Pyodide does not use."""
+    """Products by SciPy's OpenBLAS, which NumPy in Pyodide does not use, and functions of scipy.special."""
 
     name = "scipy"
 
     def __init__(self) -> None:
         import scipy
+        from scipy import special
         from scipy.linalg import blas
 
-        self._products = {"float32": blas.sgemm, "float64": blas.dgemm}
+        self._blas = {"float32": (blas.sgemm, blas.sgemv), "float64": (blas.dgemm, blas.dgemv)}
+        self._functions: Mapping[str, Callable[..., Any]] = {
+            "sigmoid": special.expit,
+            "softmax": special.softmax,
+            "log_softmax": special.log_softmax,
+        }
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
     def function(self, case: Case) -> Callable[..., Any] | None:
-        """Returns sgemm or dgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
-        gemm = self._products.get(case.dtype) if case.operation.name == "matmul" else None
-        return None if gemm is None else lambda a, b: gemm(1.0, b, a).T
+        """Returns the function of a product of vectors and matrices, or one of scipy.special."""
+        functions = self._functions
+        if case.dtype in self._blas and all(len(item.shape) <= 2 for item in case.inputs):
+            gemm, gemv = self._blas[case.dtype]
+            functions = {
+                **functions,
+                "matmul": lambda a, b: _product(gemm, a, b),
+                "linear": lambda x, weight, bias=0: _product(gemm, x, weight.T) + bias,
+                "matvec": lambda a, x: _times_vector(gemv, a, x),
+                "vecmat": lambda x, a: _times_vector(gemv, a.T, x),
+            }
+        return functions.get(case.operation.name)
 
-    def array(self, value: Any) -> Any:
-        """Returns the transpose."""
-        return to_numpy(value).T
+
+def _columns(matrix: Any) -> tuple[Any, bool]:
+    """Returns a matrix as BLAS reads it without a copy, column by column, and whether it is the transpose."""
+    return (matrix.T, True) if matrix.flags.c_contiguous else (matrix, False)
+
+
+def _product(gemm: Callable[..., Any], a: Any, b: Any) -> Any:
+    """Computes A B as (B^T A^T)^T, whose result is row-major."""
+    (left, trans_a), (right, trans_b) = _columns(b.T), _columns(a.T)
+    return gemm(1.0, left, right, trans_a=trans_a, trans_b=trans_b).T
+
+
+def _times_vector(gemv: Callable[..., Any], matrix: Any, x: Any) -> Any:
+    columns, trans = _columns(matrix)
+    return gemv(1.0, columns, x, trans=trans)
 
 
 @contextmanager
@@ -135,23 +165,25 @@ def _limits(module: Any) -> Limits:
 _JAVASCRIPT = {
     str(name): JavaScriptPeer(str(name), library) for name, library in js.Object.entries(lanewise_page.peers)
 }
+_PYTHON = [open_peer("numpy", 1), ScipyPeer()]
 _LIMITS = {str(name): _limits(module) for name, module in js.Object.entries(lanewise_page.limits)}
 
 
 def _peer(name: str) -> Peer:
-    if name == "numpy":
-        return open_peer(name, 1)
-    return ScipyPeer() if name == "scipy" else _JAVASCRIPT[name]
+    return {peer.name: peer for peer in _PYTHON}.get(name) or _JAVASCRIPT[name]
 
 
 def describe(_: str) -> str:
-    """Returns Lanewise's version, backends and default backend, and the version of each JavaScript peer.
+    """Returns Lanewise's version, backends and default backend, and the version of each peer.
 
-    For a peer that cannot start, the reason replaces the version.
+    For a JavaScript peer that cannot start, the reason replaces the version.
     """
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
-    return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
+    python = [peer.settings for peer in _PYTHON]
+    return json.dumps(
+        {"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings, "python": python}
+    )
 
 
 def limits(request: str) -> str:
@@ -164,6 +196,10 @@ def limits(request: str) -> str:
     return json.dumps(figures)
 
 
+def _clock(rounds: int, seconds: float) -> Clock:
+    return partial(time_in_turn, repeats=rounds, sample_seconds=seconds, warm_seconds=WARM_SAMPLES * seconds)
+
+
 def measure(request: str) -> str:
     """Measures one goal and returns the figures of runner.run_case."""
     asked = json.loads(request)
@@ -172,12 +208,7 @@ def measure(request: str) -> str:
     entrants = runner.entrants(case, BACKENDS if threads == 1 else [default], peers)
     if threads > 1:  # workers have the default backend only, and the limit is that of one thread
         entrants = [*entrants, (ONE_THREAD, partial(_one_thread, case, default, threads))]
-    clock = partial(
-        time_in_turn,
-        repeats=asked["repeats"],
-        sample_seconds=asked["seconds"],
-        warm_seconds=WARM_SAMPLES * asked["seconds"],
-    )
+    clock = _clock(asked["repeats"], asked["seconds"])
     limit = _LIMITS[default].limit(case) if threads == 1 and goal.limit else None
     result = runner.run_case(case, entrants, clock, limit)
     if lw.get_num_threads() != threads:
@@ -185,3 +216,11 @@ def measure(request: str) -> str:
     for peer in _JAVASCRIPT.values():
         peer.free()
     return json.dumps(result)
+
+
+def cell(request: str) -> str:
+    """Measures one cell of a surface and returns its outcome."""
+    asked = json.loads(request)
+    drawn = cells.cell(asked["seed"], asked["number"], asked["kinds"], cells.IN_PAGE)
+    clock = partial(_clock, seconds=SECONDS)
+    return json.dumps(asdict(measured(drawn, str(selection.default_backend()), _PYTHON, clock)), default=dict)

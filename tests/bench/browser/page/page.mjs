@@ -87,7 +87,7 @@ async function start({ wheel, programs, packages, peers, limitUrls, threads }) {
     });
     const source = await (await fetch("/page/inside.py")).text();
     pyodide.runPython(source, { filename: "inside.py" });
-    for (const name of ["describe", "limits", "measure"]) {
+    for (const name of ["describe", "limits", "measure", "cell"]) {
         const call = pyodide.globals.get(name);
         lanewise[name] = (request) => call.callPromising(JSON.stringify(request ?? null));
     }
