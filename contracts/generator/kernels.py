@@ -97,6 +97,7 @@ class Loop:
     has_entry: bool  # whether the table has it
     own: tuple[tuple[str, str], ...]  # dtypes that are only stored, each with the kernel that computes in it
     in_pairs: bool  # the expression computes two vectors of float32 for one of bfloat16
+    moves: bool  # the expression is its input
     is_short: bool  # cheap expression: the loop is unrolled, and large results are written with streaming stores
 
     @property
@@ -280,6 +281,7 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         has_entry=not is_narrow,
         own=tuple((each, _own(contract, each)) for each in stored) if contract.narrow else (),
         in_pairs=in_pairs,
+        moves=contract.formula == "x" and not is_cast,
         is_short=contract.is_short,
     )
 
@@ -326,8 +328,7 @@ def _c_loop(loop: Loop) -> str:
         rows = "".join(f"    [LW_{dtype.upper()}] = &kernel_{each},\n" for dtype, each in loop.own)
         table = f"own_{name}"
         own = "".join(names) + f"static const elementwise *const {table}[LW_DTYPE_COUNT] = {{\n{rows}}};\n"
-    return f"""\
-static void body_{name}(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters) {{
+    body = f"""\
 {pointers}    {out.element} *out = output;
     (void)parameters;
 {parameters}    int64_t i = 0;
@@ -340,7 +341,12 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
 {partial_loads}        {out.store_partial("out + i", loop.call, "tail")};
     }}
 #endif
-}}
+"""
+    if loop.moves:
+        body, lanes = f"    (void)parameters;\n    copy_bytes(output, inputs[0], count * {out.size});\n", "1"
+    return f"""\
+static void body_{name}(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters) {{
+{body}}}
 {own}const elementwise kernel_{name} = {{
     body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {{{dtypes}}}, {lanes}, {int(loop.is_short)}, {table}}};
 {entry}"""

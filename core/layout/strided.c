@@ -35,9 +35,9 @@ void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step
         from -= done * size;
         count -= done;
     }
-    if (to_step == size && from_step == size) { /* constant steps let the compiler vectorize the loop */
+    if (to_step == size && from_step == size) {
         PATH("strided: contiguous");
-        copy_strided_8(to, 1, from, 1, count * size);
+        copy_bytes(to, from, count * size);
     } else if (size == 1) {
         PATH("strided: 1 byte");
         copy_strided_8(to, to_step, from, from_step, count);

@@ -19,13 +19,6 @@ INLINE wf64 astype_odd_uint64(wu64 x) {
     return wf64_select(wi64_lt(whole, wi64_set(0)), doubled, astype_odd_int64(whole));
 }
 
-/* x as the bits of a uint32. */
-INLINE vi32 astype_to_uint32(wf64 x) {
-    x = wf64_select(wf64_gt(x, wf64_set(0)), x, wf64_set(0)); /* also for NaN */
-    x = wf64_select(wf64_gt(x, wf64_set(UINT32_MAX)), wf64_set(UINT32_MAX), x);
-    return wi64_to_vi32(wf64_to_wi64(x));
-}
-
 INLINE vi32 astype_clamp(vi32 x, int32_t low, int32_t high) {
     return vi32_minimum(vi32_maximum(x, vi32_set(low)), vi32_set(high));
 }
@@ -61,7 +54,7 @@ ASTYPE(int64, wi64, wm64_to_vm32(wi64_ne(x, wi64_set(0))), ASTYPE_LOW, vi32_to_v
 ASTYPE(uint64, wu64, wm64_to_vm32(wi64_ne(wu64_to_wi64(x), wi64_set(0))), ASTYPE_LOW_UNSIGNED,
        vi32_to_vu32(ASTYPE_LOW_UNSIGNED), wu64_to_wi64(x), x, wu64_to_vf32(x), wu64_to_wf64(x),
        ASTYPE_ODD(astype_odd_uint64(x)), ASTYPE_WRAPPED)
-ASTYPE(float32, vf32, vf32_ne(x, vf32_set(0)), vf32_to_vi32(x), vi32_to_vu32(astype_to_uint32(vf32_to_wf64(x))),
-       wf64_to_wi64(vf32_to_wf64(x)), wf64_to_wu64(vf32_to_wf64(x)), x, vf32_to_wf64(x), x, astype_clamp)
-ASTYPE(float64, wf64, wm64_to_vm32(wf64_ne(x, wf64_set(0))), wf64_to_vi32(x), vi32_to_vu32(astype_to_uint32(x)),
-       wf64_to_wi64(x), wf64_to_wu64(x), wf64_to_vf32(x), x, ASTYPE_ODD(x), astype_clamp)
+ASTYPE(float32, vf32, vf32_ne(x, vf32_set(0)), vf32_to_vi32(x), vf32_to_vu32(x), wf64_to_wi64(vf32_to_wf64(x)),
+       wf64_to_wu64(vf32_to_wf64(x)), x, vf32_to_wf64(x), x, astype_clamp)
+ASTYPE(float64, wf64, wm64_to_vm32(wf64_ne(x, wf64_set(0))), wf64_to_vi32(x), wf64_to_vu32(x), wf64_to_wi64(x),
+       wf64_to_wu64(x), wf64_to_vf32(x), x, ASTYPE_ODD(x), astype_clamp)

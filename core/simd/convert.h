@@ -32,6 +32,7 @@ INLINE vu32 vu32_quotient(vu32 x, vu32 divisor) {
     return (vu32) __builtin_convertvector(whole, vi32) ^ 0x80000000;
 }
 
+#ifndef SIMD_OWN_TRUNCATION
 /* In C, converting a float outside the range of int32 is undefined. So convert 0 instead, then select INT32_MAX or
  * INT32_MIN. */
 INLINE vi32 vf32_to_vi32(vf32 x) {
@@ -63,6 +64,13 @@ INLINE wu64 wf64_to_wu64(wf64 x) {
     wi64 whole = __builtin_convertvector(x - wf64_select(is_high & ~over, wf64_set(0x1p63), wf64_set(0)), wi64);
     return (wu64)(whole | (is_high & INT64_MIN) | over);
 }
+INLINE vu32 wf64_to_vu32(wf64 x) {
+    x = wf64_select(wf64_gt(x, wf64_set(0)), x, wf64_set(0)); /* also for NaN */
+    x = wf64_select(wf64_gt(x, wf64_set(UINT32_MAX)), wf64_set(UINT32_MAX), x);
+    return (vu32)wi64_to_vi32(wf64_to_wi64(x));
+}
+INLINE vu32 vf32_to_vu32(vf32 x) { return wf64_to_vu32(vf32_to_wf64(x)); }
+#endif
 
 /* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
  * as that to float16, then gives the same as rounding x directly. */

@@ -206,6 +206,8 @@ INLINE double vf32_to_wf64(float x) { return (double)x; }
 INLINE float wf64_to_vf32(double x) { return __double2float_rn(x); }
 INLINE int32_t vf32_to_vi32(float x) { return x != x ? 0 : __float2int_rz(x); }
 INLINE int64_t vf32_to_wi64(float x) { return x != x ? 0 : __float2ll_rz(x); }
+INLINE uint32_t vf32_to_vu32(float x) { return x > 0 ? __float2uint_rz(x) : 0; }
+INLINE uint32_t wf64_to_vu32(double x) { return x > 0 ? __double2uint_rz(x) : 0; }
 INLINE int32_t wf64_to_vi32(double x) { return x != x ? 0 : __double2int_rz(x); }
 INLINE int64_t wf64_to_wi64(double x) { return x != x ? 0 : __double2ll_rz(x); }
 INLINE uint64_t wf64_to_wu64(double x) { return x > 0 ? __double2ull_rz(x) : 0; }

@@ -134,6 +134,14 @@ DEFINE_BOOL_MEMORY(vm16, vi16, hu8)
 DEFINE_GATHER(vi32, int32_t, VF32_LANES)
 DEFINE_GATHER(vi64, int64_t, VF64_LANES)
 
+#ifndef SIMD_OWN_COPY
+INLINE void copy_bytes(char *to, const char *from, int64_t count) {
+    for (int64_t i = 0; i < count; i++) { /* which compilers vectorize */
+        to[i] = from[i];
+    }
+}
+#endif
+
 #if !SIMD_STREAM
 INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
 INLINE void stream_end(void) {}

@@ -11,6 +11,8 @@
 #define SIMD_OWN_BOUNDS
 #define SIMD_OWN_ROUNDING
 #define SIMD_OWN_ANY
+#define SIMD_OWN_COPY
+#define SIMD_OWN_TRUNCATION
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
@@ -55,6 +57,47 @@ INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
 
 DEFINE_SIMD128(vf32, f32x4)
 DEFINE_SIMD128(vf64, f64x2)
+
+/* These instructions truncate and saturate, and turn NaN into 0. */
+INLINE vi32 vf32_to_vi32(vf32 x) { return (vi32)wasm_i32x4_trunc_sat_f32x4((v128_t)x); }
+INLINE vu32 vf32_to_vu32(vf32 x) { return (vu32)wasm_u32x4_trunc_sat_f32x4((v128_t)x); }
+#define DEFINE_TRUNCATION(result, narrow, wide, sign)                                               \
+    INLINE result wf64_to_##result(wf64 x) {                                                        \
+        vf64 low = __builtin_shufflevector(x, x, 0, 1), high = __builtin_shufflevector(x, x, 2, 3); \
+        v128_t first = wasm_##narrow##_trunc_sat_f64x2_zero((v128_t)low);                           \
+        v128_t second = wasm_##narrow##_trunc_sat_f64x2_zero((v128_t)high);                         \
+        return (result)wasm_i64x2_shuffle(first, second, 0, 2);                                     \
+    }                                                                                               \
+    INLINE wide wf64_to_##wide(wf64 x) {                                                            \
+        return (wide){__builtin_wasm_trunc_saturate_##sign##_i64_f64(x[0]),                         \
+                      __builtin_wasm_trunc_saturate_##sign##_i64_f64(x[1]),                         \
+                      __builtin_wasm_trunc_saturate_##sign##_i64_f64(x[2]),                         \
+                      __builtin_wasm_trunc_saturate_##sign##_i64_f64(x[3])};                        \
+    }
+DEFINE_TRUNCATION(vi32, i32x4, wi64, s)
+DEFINE_TRUNCATION(vu32, u32x4, wu64, u)
+
+/* Modules are compiled for size, without vectorized loops. memory.copy calls the engine, which takes 7 ns. From 256
+ * bytes on, it is as fast as vectors; at 4 KB, twice as fast (V8, Zen, December 2026). */
+INLINE void copy_bytes(char *to, const char *from, int64_t count) {
+    if (count >= 256) {
+        __builtin_memcpy(to, from, (size_t)count);
+    } else if (count >= 16) {
+        v128_t end = wasm_v128_load(from + count - 16); /* overlaps the vector before it */
+        for (int64_t i = 0; i < count - 16; i += 16) {
+            wasm_v128_store(to + i, wasm_v128_load(from + i));
+        }
+        wasm_v128_store(to + count - 16, end);
+    } else {
+        int64_t i = 0;
+        for (; i <= count - 4; i += 4) {
+            wasm_v128_store32_lane(to + i, wasm_v128_load32_zero(from + i), 0);
+        }
+        for (; i < count; i++) {
+            to[i] = from[i];
+        }
+    }
+}
 /* bitmask is one instruction on x86, where engines need several for any_true and all_true. */
 INLINE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
 INLINE int vm64_any(vm64 m) { return wasm_i64x2_bitmask((v128_t)m) != 0; }
