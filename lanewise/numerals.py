@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from struct import Struct
 from typing import Any, Final
 
 from lanewise import _ext, dtypes
@@ -15,6 +16,10 @@ from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
+# By narrow dtype: so many digits of a number are kept if it is rounded to a normal float of the dtype and back. If that
+# gives a float, its fewest digits are these without zeros at the end. And the smallest normal float.
+_SURE: Final = {"float16": (3, 2.0**-14), "bfloat16": (2, 2.0**-126), "float32": (6, 2.0**-126)}
+_FLOAT32: Final = Struct("f")
 # Floats of at least this magnitude are shown with an exponent, as in NumPy.
 _LARGEST_POSITIONAL: Final = {2: 1e3, 4: 1e6, 8: 1e8}  # by the size of an element
 
@@ -68,7 +73,8 @@ def _positional(finite: Sequence[float], special: int, dtype: DType, precision: 
         whole, _, fraction = f"{value:.{min(max(digits - 1 - exponent, 0), precision)}f}".partition(".")
         return whole, fraction.rstrip("0")
 
-    parts = [split(value) for value in finite]
+    known = {value: split(value) for value in finite if value}  # 0 and -0 are the same key
+    parts = [*known.values(), *(split(value) for value in finite if not value)]
     left = max((len(whole) for whole, _ in parts), default=0)
     right = max((len(fraction) for _, fraction in parts), default=0)
     left = max(left, special - right - len("."))
@@ -76,7 +82,7 @@ def _positional(finite: Sequence[float], special: int, dtype: DType, precision: 
     def show(value: float) -> str:
         if not math.isfinite(value):
             return str(value).rjust(left + len(".") + right)
-        whole, fraction = split(value)
+        whole, fraction = known.get(value) or split(value)
         return f"{whole.rjust(left)}.{fraction.ljust(right)}"
 
     return show
@@ -109,14 +115,22 @@ def _shortest(value: float, dtype: DType) -> tuple[int, int]:
         mantissa = repr(value).lstrip("-").partition("e")[0]
         digits = mantissa.replace(".", "").strip("0") if value else "0"
         return len(digits), int(f"{value:.{len(digits) - 1}e}".partition("e")[2])
-    for precision in range(9):
+    sure, smallest = _SURE[dtype.name]
+    is_normal = abs(value) >= smallest
+    for precision in range(sure - 1 if is_normal else 0, 9):
         text = f"{value:.{precision}e}"
         if _rounded_to(float(text), dtype) == value:
             break
-    return precision + 1, int(text.partition("e")[2])
+    mantissa, _, exponent = text.partition("e")
+    if is_normal and precision == sure - 1:
+        precision = len(mantissa.rstrip("0").partition(".")[2])
+    return precision + 1, int(exponent)
 
 
 def _rounded_to(value: float, dtype: DType) -> float:
     """Rounds to the nearest float of a dtype."""
+    if dtype is dtypes.float32 and abs(value) < 2**127:
+        value = _FLOAT32.unpack(_FLOAT32.pack(value))[0]
+        return value
     rounded: float = _ext.from_object(value, dtype, None, True).item()  # on the host, whatever the current backend
     return rounded

@@ -45,6 +45,16 @@ class IntInfo(NamedTuple):
     min: int
 
 
+def _limits(dtype: DType) -> IntInfo:
+    bits = 8 * dtype.itemsize
+    lowest = -(2 ** (bits - 1)) if dtype.kind == "i" else 0
+    return IntInfo(dtype, bits, lowest + 2**bits - 1, lowest)
+
+
+INTEGERS: Final = {dtype.code: _limits(dtype) for dtype in dtypes.ALL if dtype.kind in "iu"}
+_PLAIN: Final = (Tensor, DType, str, builtins.bool, int, float, type)  # these are not NumPy's scalars
+
+
 def _dtype_of(value: Any) -> DType:
     """Returns the DType that `value` names or, if `value` is an array, the DType of its elements."""
     if not isinstance(value, type) and not isinstance(value, DType | str) and hasattr(value, "dtype"):
@@ -82,9 +92,7 @@ def iinfo(dtype: Any, /) -> IntInfo:
     if dtype.kind not in "iu":
         hint = "; use finfo for floating-point dtypes" if dtype.kind == "f" else ""
         raise DTypeError(f"expected an integer dtype, got {dtype}{hint}")
-    bits = 8 * dtype.itemsize
-    lowest = -(2 ** (bits - 1)) if dtype.kind == "i" else 0
-    return IntInfo(dtype, bits, lowest + 2**bits - 1, lowest)
+    return INTEGERS[dtype.code]
 
 
 @named("isdtype")
@@ -109,6 +117,8 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
 
 def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
     """Replaces NumPy scalars and 0-dimensional arrays by Python scalars, unless the values are nothing but scalars."""
+    if all(isinstance(value, _PLAIN) for value in values):
+        return list(values)
     arrays = [hasattr(value, "__array__") and not isinstance(value, Tensor | type) for value in values]
     numbers = [is_array and getattr(value, "ndim", 1) == 0 for value, is_array in zip(values, arrays, strict=True)]
     paired = list(zip(values, numbers, strict=True))

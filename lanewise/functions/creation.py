@@ -30,7 +30,7 @@ from lanewise.errors import (
     named,
 )
 from lanewise.functions.arguments import refuse_split_shape, to_bool, to_int, to_number
-from lanewise.typeinfo import finfo, iinfo
+from lanewise.typeinfo import INTEGERS, finfo
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
 
@@ -51,12 +51,18 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of zeros, float32 by default."""
-    return full(shape, 0, float if dtype is None else dtype, device=device)
+    return _of_one_value(shape, 0, dtype, device)
 
 
 def ones(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Returns a tensor of ones, float32 by default."""
-    return full(shape, 1, float if dtype is None else dtype, device=device)
+    return _of_one_value(shape, 1, dtype, device)
+
+
+def _of_one_value(shape: Shape, value: int, dtype: Any, device: Any) -> Tensor:
+    """Returns a tensor filled with a value that every dtype can hold."""
+    chosen = as_dtype(float if dtype is None else dtype)
+    return placement.call_on(device, _ext.create, "full", shape, chosen, (value,))
 
 
 @named("empty")
@@ -141,12 +147,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     if chosen.kind == "b" or (chosen.kind in "iu" and not whole):
         raise DTypeError(f"expected a dtype that can hold start {first} and step {distance}, got {chosen}; use float32")
     end = first + max(count - 1, 0) * distance
-    if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
+    if whole and dtype is None and not (min(first, end) >= -(2**31) and max(first, end) < 2**31):
         chosen = dtypes.int64
     for value in (first, end) if count else ():
         _check_range(value, chosen)
-    if chosen.kind in "iu":  # in arange(3, 0, -1, dtype="uint8") the step is 255: sums wrap to the right numbers
-        limits = iinfo(chosen)
+    if limits := INTEGERS.get(chosen.code):  # in arange(3, 0, -1, dtype="uint8") the step is 255: sums wrap to the
+        # right numbers
         distance = (distance - limits.min) % 2**limits.bits + limits.min
     return placement.call_on(device, _ext.create, "arange", int(count), chosen, (first, distance))
 
@@ -211,10 +217,11 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, dtype: 
         words = 2 if dtype is dtypes.float64 else 1  # of the stream, for an element; `offset` counts elements
         seed, position = _stream.advance(words * size + words - 1)
         offset = -(-position // words)
-    for name, value in (("seed", seed), ("offset", offset)):
-        if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
-            low = "0" if name == "offset" else "-2^63"
-            raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
+    else:
+        for name, value in (("seed", seed), ("offset", offset)):
+            if not -(2**63) <= to_int(name, value) < 2**63 or (name == "offset" and value < 0):
+                low = "0" if name == "offset" else "-2^63"
+                raise ArgumentError(f"expected {name} from {low} to 2^63 - 1, got {value}")
     return placement.call_on(device, _ext.create, operation, shape, dtype, (seed, offset))
 
 
@@ -262,6 +269,8 @@ def _parse_copy(copy: Any) -> bool | None:
 def tensor_of(name: str, value: Any, *stays: bool) -> Tensor:
     """Returns an operand as a tensor. If that fails, the error names the argument. If `stays`, what is read from the
     host stays there, even if the current backend is a GPU."""
+    if isinstance(value, Tensor):
+        return value
     try:
         return _from_object(value, None, None, *stays)
     except LanewiseError as error:
@@ -387,5 +396,6 @@ def _dtype_of_value(value: Any) -> DType:
 
 
 def _check_range(value: float, dtype: DType) -> None:
-    if dtype.kind in "iu" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
+    limits = INTEGERS.get(dtype.code)
+    if limits and not limits.min <= value <= limits.max:
         raise RangeError(f"expected a number that fits {dtype}, got {value}; use a wider dtype, or float32")

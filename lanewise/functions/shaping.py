@@ -241,7 +241,7 @@ def _triangle(keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tens
     rows, columns = tensor.shape[-2:]
     k = min(max(to_int("k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
-    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(tensor, (), 0))
+    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, False)
 
 
 def embedding(indices: Any, weight: Any) -> Tensor:
@@ -255,7 +255,7 @@ def embedding(indices: Any, weight: Any) -> Tensor:
 def _parts(arrays: Iterable[Any], advice: str) -> list[Tensor]:
     if isinstance(arrays, Tensor) or not is_ordered(arrays):
         raise ArgumentTypeError(f"expected a list or tuple of tensors, got {describe_type(arrays)}; {advice}")
-    parts = [tensor_of(f"arrays[{place}]", one) for place, one in enumerate(arrays)]
+    parts = [one if type(one) is Tensor else tensor_of(f"arrays[{n}]", one) for n, one in enumerate(arrays)]
     if not parts:
         raise ArgumentError("expected at least one tensor, got none")
     return parts
@@ -263,16 +263,17 @@ def _parts(arrays: Iterable[Any], advice: str) -> list[Tensor]:
 
 def _join(parts: Sequence[Tensor], axis: int) -> Tensor:
     """Joins the parts along an axis in a new tensor of their common dtype."""
-    shape = list(parts[0].shape)
-    for part in parts[1:]:
-        if part.ndim != len(shape) or any(
-            extent != shape[place] for place, extent in enumerate(part.shape) if place != axis
+    shape, dtype, is_uniform, total = parts[0].shape, parts[0].dtype, True, 0
+    for part in parts:
+        own = part.shape
+        if own != shape and (
+            len(own) != len(shape) or own[:axis] != shape[:axis] or own[axis + 1 :] != shape[axis + 1 :]
         ):
-            raise ShapeError(
-                f"expected shapes that are equal except along axis {axis}, got {parts[0].shape} and {part.shape}"
-            )
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    joined = _ext.allocate(shape, result_type(*parts), parts)
+            raise ShapeError(f"expected shapes that are equal except along axis {axis}, got {shape} and {own}")
+        is_uniform = is_uniform and part.dtype is dtype
+        total += own[axis]
+    dtype = dtype if is_uniform else result_type(*parts)
+    joined = _ext.allocate((*shape[:axis], total, *shape[axis + 1 :]), dtype, parts)
     before = (_ALL,) * axis
     start = 0
     for part in parts:

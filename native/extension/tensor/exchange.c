@@ -226,8 +226,10 @@ static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data)
         return lw_item(tensor->dtype, data);
     }
     PyObject *list = PyList_New((Py_ssize_t)tensor->shape[axis]);
+    int is_last = axis + 1 == tensor->ndim;
     for (int64_t i = 0; list && i < tensor->shape[axis]; i++) {
-        PyObject *item = list_level(tensor, axis + 1, data + i * tensor->strides[axis]);
+        const char *at = data + i * tensor->strides[axis];
+        PyObject *item = is_last ? lw_item(tensor->dtype, at) : list_level(tensor, axis + 1, at);
         if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
             Py_DECREF(list);
             return NULL;

@@ -90,6 +90,23 @@ static int refuse_range(int dtype, long long integer, int is_unsigned) {
                      (unsigned long long)lw_highest_integer(dtype), text, wider);
 }
 
+/* Copies 1, 2, 4 or 8 bytes. In WebAssembly, memcpy of another size than a constant calls the engine. */
+static void copy_item(void *to, const void *from, int64_t size) {
+    switch (size) {
+    case 1:
+        memcpy(to, from, 1);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    default:
+        memcpy(to, from, 8);
+    }
+}
+
 /* Writes an int as an element of an integer dtype. */
 static int encode_integer(lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     if (weakness == LW_WEAK_FLOAT) {
@@ -104,7 +121,7 @@ static int encode_integer(lw_weakness weakness, lw_scalar value, int dtype, void
     if (lw_outside(weakness, value, dtype)) {
         return refuse_range(dtype, value.i, weakness == LW_WEAK_UINT64);
     }
-    memcpy(destination, &value.i, (size_t)lw_item_size(dtype)); /* supported machines are little-endian */
+    copy_item(destination, &value.i, lw_item_size(dtype)); /* supported machines are little-endian */
     return 0;
 }
 
@@ -139,7 +156,7 @@ static double decode_float(int dtype, const char *data) {
         float float32;
         double float64;
     } value;
-    memcpy(&value, data, (size_t)lw_item_size(dtype)); /* a borrowed array may be unaligned */
+    copy_item(&value, data, lw_item_size(dtype)); /* a borrowed array may be unaligned */
     return lw_item_size(dtype) == 2 ? lw_decode_half(value.half, lw_dtypes[dtype].fraction)
            : dtype == LW_FLOAT32    ? value.float32
                                     : value.float64;
@@ -156,7 +173,7 @@ lw_weakness lw_decode(int dtype, const char *data, lw_scalar *value) {
     }
     int rest = 64 - 8 * (int)lw_item_size(dtype);
     uint64_t bits = 0;
-    memcpy(&bits, data, (size_t)lw_item_size(dtype));
+    copy_item(&bits, data, lw_item_size(dtype));
     bits <<= rest;
     value->i = lw_dtypes[dtype].class == LW_CLASS_SIGNED ? (int64_t)bits >> rest : (int64_t)(bits >> rest);
     return dtype == LW_UINT64 && value->i < 0 ? LW_WEAK_UINT64 : LW_WEAK_INT;

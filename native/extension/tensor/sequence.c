@@ -47,23 +47,34 @@ static PyObject *item_or_self(PyObject *object) {
     return Py_NewRef(object);
 }
 
-static int read_leaf(reader *reader, PyObject *object) {
-    lw_weakness weakness;
-    lw_scalar value;
-    PyObject *number = item_or_self(object);
-    int result = number ? read_number(number, &weakness, &value) : -1;
-    Py_XDECREF(number);
-    if (result < 0) {
-        return -1;
-    }
+static int add_element(reader *reader, lw_weakness weakness, lw_scalar value) {
     if (reader->next) {
-        result = lw_encode(weakness, value, reader->dtype, reader->next);
+        int result = lw_encode(weakness, value, reader->dtype, reader->next);
         reader->next += lw_item_size(reader->dtype);
         return result;
     }
     reader->widest = (int)weakness > reader->widest ? (int)weakness : reader->widest;
     reader->needs_int64 |= weakness >= LW_WEAK_UINT64 || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
+}
+
+static int read_leaf(reader *reader, PyObject *object) {
+    lw_weakness weakness;
+    lw_scalar value;
+    PyObject *number = item_or_self(object);
+    int result = number ? read_number(number, &weakness, &value) : -1;
+    Py_XDECREF(number);
+    return result < 0 ? -1 : add_element(reader, weakness, value);
+}
+
+/* Returns whether an object is of the type float or int itself, so that no other code runs when it is read. */
+static int is_plain(PyObject *object) { return Py_TYPE(object) == &PyFloat_Type || Py_TYPE(object) == &PyLong_Type; }
+
+static int read_plain(reader *reader, PyObject *object) {
+    lw_scalar value = {.f = 0}; /* while the dtype is determined, floats do not count */
+    int is_needed = reader->next || Py_TYPE(object) != &PyFloat_Type;
+    lw_weakness weakness = is_needed ? lw_parse_number(object, &value) : LW_WEAK_FLOAT;
+    return add_element(reader, weakness, value);
 }
 
 static int read_level(reader *reader, PyObject *object, int depth) {
@@ -75,13 +86,23 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     if (leaf) {
         return read_leaf(reader, object);
     }
+    int is_list = lw_is_list(object), is_last = depth + 1 == reader->ndim;
+    int64_t size = reader->shape[depth];
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
-        if (i >= lw_sequence_size(object)) { /* in case other code has shortened the list */
+        if (i >= size) { /* other code has shortened the list */
             return lw_refuse(LW_ARGUMENT_ERROR, "the list changed while it was read; pass a copy");
         }
-        if (read_level(reader, lw_sequence_item(object, (Py_ssize_t)i), depth + 1) < 0) {
+        PyObject *item = is_list ? PyList_GetItem(object, (Py_ssize_t)i) : PyTuple_GetItem(object, (Py_ssize_t)i);
+        if (is_last && is_plain(item)) {
+            if (read_plain(reader, item) < 0) {
+                return -1;
+            }
+            continue;
+        }
+        if (read_level(reader, item, depth + 1) < 0) {
             return -1;
         }
+        size = lw_sequence_size(object);
     }
     return 0;
 }
