@@ -227,15 +227,48 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
     return status;
 }
 
+static lw_status take_rows_task(lw_context *context, int64_t task, const void *argument) {
+    const spans *all = argument;
+    const lw_layout *layout = all->layout;
+    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->total);
+    int64_t extent = all->parameters[0].i, stride = all->parameters[1].i;
+    int64_t size = layout->shape[1] * layout->strides[2][1];
+    const char *x = all->data[0], *indices = all->data[1];
+    char *to = all->data[2];
+    for (int64_t row = first; row < end; row++) {
+        int64_t position = gather_position(indices + row * layout->strides[1][0], extent);
+        copy_bytes(to + row * layout->strides[2][0], x + position * stride, size);
+    }
+    return LW_OK;
+}
+
+/* The kernels of take. Contiguous rows with one index each are copied by a loop of their own, because a span takes as
+ * long as copying 500 bytes. */
+static lw_status take_spans(lw_context *context, const lw_layout *layout, const void *const *inputs,
+                            void *const *outputs, const lw_scalar *parameters, span_function *function, int size) {
+    lw_status status = gather_check(context, layout, inputs[1], parameters);
+    if (status != LW_OK) {
+        return status;
+    }
+    int is_rows = layout->ndim == 2 && layout->strides[0][0] == 0 && layout->strides[1][1] == 0 &&
+                  layout->strides[0][1] == size && layout->strides[2][1] == size && layout->shape[1] > 0;
+    if (!is_rows) {
+        return run_spans(context, layout, inputs, 2, outputs, parameters, function);
+    }
+    PATH("take: rows");
+    spans all = all_spans(layout, inputs, 2, outputs, parameters, function);
+    all.per_task = divide_up(items_per_task(context, all.total, SPAN_UNIT), layout->shape[1]);
+    all.total = layout->shape[0];
+    return run_tasks(context, divide_up(all.total, all.per_task), take_rows_task, &all);
+}
+
 /* Defines the kernel lw_take_bits<bits>. */
-#define TAKE(bits)                                                                           \
-    static void take_span_##bits(const span *p, const lw_scalar *parameters) {               \
-        gather_span(p, parameters, 0, bits / 8);                                             \
-    }                                                                                        \
-    KERNEL(take_bits##bits) {                                                                \
-        lw_status status = gather_check(context, layout, inputs[1], parameters);             \
-        if (status != LW_OK) return status;                                                  \
-        return run_spans(context, layout, inputs, 2, outputs, parameters, take_span_##bits); \
+#define TAKE(bits)                                                                                   \
+    static void take_span_##bits(const span *p, const lw_scalar *parameters) {                       \
+        gather_span(p, parameters, 0, bits / 8);                                                     \
+    }                                                                                                \
+    KERNEL(take_bits##bits) {                                                                        \
+        return take_spans(context, layout, inputs, outputs, parameters, take_span_##bits, bits / 8); \
     }
 
 /* Defines the kernel lw_put_bits<bits>. If several indices are equal, the last value wins. */

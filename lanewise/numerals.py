@@ -129,8 +129,9 @@ def _shortest(value: float, dtype: DType) -> tuple[int, int]:
 
 def _rounded_to(value: float, dtype: DType) -> float:
     """Rounds to the nearest float of a dtype."""
+    rounded: float
     if dtype is dtypes.float32 and abs(value) < 2**127:
-        value = _FLOAT32.unpack(_FLOAT32.pack(value))[0]
-        return value
-    rounded: float = _ext.from_object(value, dtype, None, True).item()  # on the host, whatever the current backend
+        (rounded,) = _FLOAT32.unpack(_FLOAT32.pack(value))
+    else:
+        rounded = _ext.from_object(value, dtype, None, True).item()  # on the host, whatever the current backend
     return rounded

@@ -12,7 +12,7 @@
 #define SIMD_OWN_ROUNDING
 #define SIMD_OWN_ANY
 #define SIMD_OWN_COPY
-#define SIMD_OWN_TRUNCATION
+#define SIMD_OWN_CONVERSIONS
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
@@ -58,6 +58,12 @@ INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
 DEFINE_SIMD128(vf32, f32x4)
 DEFINE_SIMD128(vf64, f64x2)
 
+/* There is no instruction for 64-bit integers. Rounds once, because the halves are exact. */
+INLINE wf64 wi64_to_wf64(wi64 x) {
+    vi32 high = __builtin_convertvector(x >> 32, vi32);
+    vu32 low = __builtin_convertvector((wu64)x, vu32);
+    return __builtin_convertvector(high, wf64) * 0x1p32 + __builtin_convertvector(low, wf64);
+}
 /* These instructions truncate and saturate, and turn NaN into 0. */
 INLINE vi32 vf32_to_vi32(vf32 x) { return (vi32)wasm_i32x4_trunc_sat_f32x4((v128_t)x); }
 INLINE vu32 vf32_to_vu32(vf32 x) { return (vu32)wasm_u32x4_trunc_sat_f32x4((v128_t)x); }

@@ -2,7 +2,9 @@
 #include "python/python.h"
 #include "lanewise.h"
 #include "python/errors.h"
+#include "tensor/dtype.h"
 #include <stdio.h>
+#include <string.h>
 
 /* These objects live until the process ends, like the Tensor type and the kernels. */
 static PyObject *hooks;
@@ -48,6 +50,13 @@ int lw_parse_dtype(PyObject *object) {
             return dtype;
         }
     }
+    const char *name = lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+    for (int dtype = 0; name && dtype < LW_DTYPE_COUNT; dtype++) {
+        if (strcmp(name, lw_dtype_name(dtype)) == 0) {
+            return dtype;
+        }
+    }
+    PyErr_Clear(); /* of a string with a surrogate */
     /* The hook knows other names of dtypes ("float32", float, dtypes of NumPy), and refuses all other objects. */
     PyObject *code = lw_call_hook("dtype_code", NULL, object, NULL, NULL);
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
