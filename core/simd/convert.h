@@ -20,7 +20,6 @@ INLINE wf64 wu64_to_wf64(wu64 x) {
 INLINE wf64 vi32_to_wf64(vi32 x) { return __builtin_convertvector(x, wf64); }
 INLINE wi64 vi32_to_wi64(vi32 x) { return __builtin_convertvector(x, wi64); }
 INLINE vi32 wi64_to_vi32(wi64 x) { return __builtin_convertvector(x, vi32); }
-INLINE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
 INLINE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
 INLINE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
 
@@ -32,6 +31,7 @@ INLINE vu32 vu32_quotient(vu32 x, vu32 divisor) {
 }
 
 #ifndef SIMD_OWN_CONVERSIONS
+INLINE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
 INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
 /* In C, converting a float outside the range of int32 is undefined. So convert 0 instead, then select INT32_MAX or
  * INT32_MIN. */

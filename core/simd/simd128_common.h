@@ -13,6 +13,7 @@
 #define SIMD_OWN_ANY
 #define SIMD_OWN_COPY
 #define SIMD_OWN_CONVERSIONS
+#define SIMD_OWN_PARTIAL
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
@@ -42,6 +43,41 @@ INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
 #define vf64_set(x) SIMD128_SET(vf64, double, 64, x)
 #define vi64_set(x) SIMD128_SET(vi64, int64_t, 64, x)
 
+/* The first `bytes` of a register, a multiple of 4. */
+INLINE v128_t simd128_load_partial(const char *p, int bytes, v128_t x) {
+    if (bytes >= 16) {
+        return wasm_v128_load(p);
+    }
+    if (bytes & 8) {
+        x = wasm_v128_load64_lane(p, x, 0);
+        return bytes & 4 ? wasm_v128_load32_lane(p + 8, x, 2) : x;
+    }
+    return bytes & 4 ? wasm_v128_load32_lane(p, x, 0) : x;
+}
+INLINE void simd128_store_partial(char *p, v128_t x, int bytes) {
+    if (bytes >= 16) {
+        wasm_v128_store(p, x);
+    } else if (bytes & 8) {
+        wasm_v128_store64_lane(p, x, 0);
+        if (bytes & 4) {
+            wasm_v128_store32_lane(p + 8, x, 2);
+        }
+    } else if (bytes & 4) {
+        wasm_v128_store32_lane(p, x, 0);
+    }
+}
+#define DEFINE_SIMD128_PARTIAL(T, element)                                                      \
+    INLINE T T##_load_partial(const element *p, int n, T pad) {                                 \
+        return (T)simd128_load_partial((const char *)p, n * (int)sizeof(element), (v128_t)pad); \
+    }                                                                                           \
+    INLINE void T##_store_partial(element *p, T x, int n) {                                     \
+        simd128_store_partial((char *)p, (v128_t)x, n * (int)sizeof(element));                  \
+    }
+DEFINE_SIMD128_PARTIAL(vf32, float)
+DEFINE_SIMD128_PARTIAL(vi32, int32_t)
+DEFINE_SIMD128_PARTIAL(vf64, double)
+DEFINE_SIMD128_PARTIAL(vi64, int64_t)
+
 #include "simd/portable.h"
 
 #define DEFINE_SIMD128(T, shape)                                                                  \
@@ -63,6 +99,15 @@ INLINE wf64 wi64_to_wf64(wi64 x) {
     vi32 high = __builtin_convertvector(x >> 32, vi32);
     vu32 low = __builtin_convertvector((wu64)x, vu32);
     return __builtin_convertvector(high, wf64) * 0x1p32 + __builtin_convertvector(low, wf64);
+}
+INLINE vf32 wi64_to_vf32(wi64 x) { /* rounds once: of numbers below 2^53, the double is exact */
+    wu64 is_large = (wu64)(x + (1LL << 53)) >> 54;
+    v128_t any =
+        (v128_t)(__builtin_shufflevector(is_large, is_large, 0, 1) | __builtin_shufflevector(is_large, is_large, 2, 3));
+    if (wasm_v128_any_true(any)) {
+        return __builtin_convertvector(x, vf32);
+    }
+    return __builtin_convertvector(wi64_to_wf64(x), vf32);
 }
 /* These instructions truncate and saturate, and turn NaN into 0. */
 INLINE vi32 vf32_to_vi32(vf32 x) { return (vi32)wasm_i32x4_trunc_sat_f32x4((v128_t)x); }
