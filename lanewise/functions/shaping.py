@@ -273,7 +273,14 @@ def _join(parts: Sequence[Tensor], axis: int) -> Tensor:
         is_uniform = is_uniform and part.dtype is dtype
         total += own[axis]
     dtype = dtype if is_uniform else result_type(*parts)
-    return _ext.join((*shape[:axis], total, *shape[axis + 1 :]), dtype, parts, axis)
+    joined = _ext.allocate((*shape[:axis], total, *shape[axis + 1 :]), dtype, parts)
+    before = (_ALL,) * axis
+    start = 0
+    for part in parts:
+        stop = start + part.shape[axis]
+        joined[(*before, slice(start, stop))] = part
+        start = stop
+    return joined
 
 
 def _repeated(x: Tensor, axis: int, count: int) -> Tensor:

@@ -59,74 +59,28 @@ static int parse_shape_and_dtype(PyObject *const *arguments, int64_t *shape, int
     return ndim;
 }
 
-/* Returns an uninitialized tensor on the backend that would run an operation on a list of tensors. */
-static lw_tensor *allocate_for(PyObject *shape_object, PyObject *dtype_object, PyObject *list) {
+/* allocate(shape, dtype, tensors): returns an uninitialized tensor on the backend that would run an operation on a list
+ * of tensors, for callers that write all of its elements. */
+static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     int64_t shape[LW_MAX_NDIM];
-    int dtype, tensors = (int)lw_sequence_size(list);
-    int ndim = parse_shape_and_dtype((PyObject *[]){shape_object, dtype_object}, shape, &dtype);
+    int dtype;
+    int tensors = count == 3 && lw_is_sequence(arguments[2]) ? (int)lw_sequence_size(arguments[2]) : -1;
+    if (tensors < 0) {
+        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
+    }
+    int ndim = parse_shape_and_dtype(arguments, shape, &dtype);
     lw_operand *operands = calloc((size_t)tensors + 1, sizeof *operands);
     for (int i = 0; operands && i < tensors; i++) {
-        PyObject *item = lw_sequence_item(list, i);
+        PyObject *item = lw_sequence_item(arguments[2], i);
         if (lw_is_tensor(item)) {
             lw_operand_from_tensor((lw_tensor *)item, &operands[i]);
         }
     }
     lw_placement placement = operands && ndim >= 0 ? lw_resolve_placement(operands, tensors) : (lw_placement){-1, 0};
     free(operands);
-    return !operands               ? (void *)PyErr_NoMemory()
+    return !operands               ? PyErr_NoMemory()
            : placement.backend < 0 ? NULL
-                                   : lw_tensor_new(dtype, ndim, shape, placement);
-}
-
-/* allocate(shape, dtype, tensors): allocate_for(), for callers that write all elements of the result. */
-static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 3 || !lw_is_sequence(arguments[2])) {
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors)");
-    }
-    return (PyObject *)allocate_for(arguments[0], arguments[1], arguments[2]);
-}
-
-/* Writes a tensor to a tensor, from a position along an axis on. The tensor has as many dimensions. */
-static int write_part(lw_tensor *result, int axis, int64_t position, lw_tensor *part) {
-    lw_operand operand = {.has_view = 0};
-    lw_operand_from_tensor(part, &operand);
-    lw_tensor *place = lw_settle(result->storage) < 0
-                           ? NULL
-                           : lw_tensor_view(result, result->data + position * result->strides[axis], part->ndim,
-                                            part->shape, result->strides);
-    int done = place ? lw_copy_into(place, &operand) : -1;
-    Py_XDECREF((PyObject *)place);
-    lw_release_operands(&operand, 1);
-    return done;
-}
-
-/* join(shape, dtype, tensors, axis): tensors one after the other along an axis. lanewise/functions/shaping.py computes
- * the shape; a tensor that does not fit is refused. */
-static PyObject *join(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    int64_t axis, position = 0;
-    if (count != 4 || !lw_is_sequence(arguments[2])) {
-        return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected (shape, dtype, tensors, axis)");
-    }
-    lw_tensor *result = lw_parse_int("axis", arguments[3], LW_ARGUMENT_ERROR, &axis) < 0
-                            ? NULL
-                            : allocate_for(arguments[0], arguments[1], arguments[2]);
-    for (Py_ssize_t i = 0; result && i < lw_sequence_size(arguments[2]); i++) {
-        lw_tensor *part = (lw_tensor *)lw_sequence_item(arguments[2], i);
-        int fits = lw_is_tensor((PyObject *)part) && part->ndim == result->ndim && axis >= 0 && axis < part->ndim &&
-                   part->shape[axis] <= result->shape[axis] - position;
-        for (int d = 0; fits && d < part->ndim; d++) {
-            fits = d == axis || part->shape[d] == result->shape[d];
-        }
-        if (!fits) {
-            lw_raise(LW_ARGUMENT_ERROR, "expected tensors that fit the shape");
-        }
-        if (!fits || write_part(result, (int)axis, position, part) < 0) {
-            Py_DECREF((PyObject *)result);
-            return NULL;
-        }
-        position += part->shape[axis];
-    }
-    return (PyObject *)result;
+                                   : (PyObject *)lw_tensor_new(dtype, ndim, shape, placement);
 }
 
 /* Returns the dtype whose kernel creates a tensor. CPUs create ranges of float16 and bfloat16 in float64, because they
@@ -208,7 +162,6 @@ static PyObject *set_default_dtype(PyObject *module, PyObject *object) {
 
 PyMethodDef lw_creation_functions[] = {
     {"allocate", (PyCFunction)(void *)allocate, METH_FASTCALL, NULL},
-    {"join", (PyCFunction)(void *)join, METH_FASTCALL, NULL},
     {"set_default_dtype", set_default_dtype, METH_O, NULL},
     {"create", (PyCFunction)(void *)create, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
