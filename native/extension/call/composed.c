@@ -58,7 +58,7 @@ static PyObject *call_on_tensors(const lw_arguments *arguments) {
 enum { MAX_PARTS = 64 };
 
 /* Returns the int that an optional argument is: positional argument 1, or the only keyword, `name`. Returns 0 if the
- * argument is absent, and if it is no int or there are others, -1. */
+ * argument is absent, and -1 if it is not an int, or there are others. */
 static int find_int(const lw_arguments *arguments, const char *name, int64_t *value) {
     Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
     if (arguments->positional_count + keywords == 1) {
