@@ -15,6 +15,7 @@ from typing import Any
 
 import lanewise as lw
 from lanewise.backends import selection
+from lanewise.backends.devices import DeviceInfo
 from lanewise.costs import timing
 from lanewise.costs.timing import Contestant, Timing
 from lanewise.errors import ArgumentError, named
@@ -35,7 +36,7 @@ PAUSE_SECONDS = 0.03
 ROW_SECONDS = 6  # at least
 TIMED, TIMED_NS = 20, 100e6  # calls of a round at most, and their total time; a quarter as many are not timed
 # After a second without work, a GPU runs at a quarter of its clock for so long.
-WAKING_SECONDS, GPU_ROUNDS, GPU_SECONDS = 0.5, 7, 0.02
+WAKING_SECONDS, WARM_SECONDS, GPU_ROUNDS, GPU_SECONDS = 0.5, 0.1, 7, 0.02
 
 
 @dataclass(frozen=True)
@@ -239,9 +240,14 @@ def _absent(absent: Mapping[str, str]) -> list[str]:
 
 def one_after_the_other(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
     """Times each contestant on a GPU by itself, after waking the GPU: in turn with PyTorch, matmul of 1024 x 1024 takes
-    1.2 times as long on an H200 (2026-11), because the GPU changes between CUDA and Vulkan."""
-    times = partial(timing.measure, repeats=rounds, sample_seconds=seconds, warm_seconds=WAKING_SECONDS)
-    return [taken for each in contestants for taken in times([each])]
+    1.2 times as long on an H200 (2026-11), because the GPU changes between CUDA and Vulkan. It is awake for all but the
+    first."""
+    times = partial(timing.measure, repeats=rounds, sample_seconds=seconds)
+    return [
+        taken
+        for i, each in enumerate(contestants)
+        for taken in times([each], warm_seconds=WARM_SECONDS if i else WAKING_SECONDS)
+    ]
 
 
 def with_pauses(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
@@ -276,13 +282,19 @@ def _taken(loop: Callable[[], object]) -> int:
     return time.perf_counter_ns() - start
 
 
-def _adapter() -> str:
+def gpu() -> DeviceInfo:
+    """Returns the adapter. Raises ArgumentError if there is none."""
     (info,) = [info for info in lw.backends() if info.name == GPU]
     if not info.available:
         raise ArgumentError(f"bench: {info.reason}")
-    if info.devices[0].software:
+    return info.devices[0]
+
+
+def _adapter() -> str:
+    adapter = gpu()
+    if adapter.software:
         raise ArgumentError(
-            f"bench: {info.devices[0].name} computes on the CPU, where times of WebGPU say nothing; run this with a GPU"
+            f"bench: {adapter.name} computes on the CPU, where times of WebGPU say nothing; run this with a GPU"
         )
     lw.init_backend(GPU)
-    return str(info.devices[0].name)
+    return str(adapter.name)

@@ -1,6 +1,7 @@
 """Tests `python -m tests.bench surface`: what is drawn, what is measured, and how it is judged."""
 
 import json
+import os
 from functools import partial
 
 import pytest
@@ -8,13 +9,13 @@ import pytest
 import lanewise as lw
 from lanewise.costs.timing import Timing
 from tests.bench.command import main
-from tests.bench.surface import cells
-from tests.bench.surface.cells import KINDS, cell
+from tests.bench.surface import cells, measure
+from tests.bench.surface.cells import KINDS, Cell, cell
 from tests.bench.surface.draw import LARGEST
-from tests.bench.surface.judge import FIRM, Judged, Outcome, mean
+from tests.bench.surface.judge import FIRM, UNCOUNTED, Judged, Outcome, mean
 from tests.bench.surface.measure import measured
 from tests.cases import operations
-from tests.cases.cases import Viewed
+from tests.cases.cases import Viewed, build
 from tests.cases.inputs import HostArray
 
 SMALL = 2000  # bytes of an operand
@@ -31,6 +32,18 @@ def test_each_kind_computes(kind):
         assert drawn.kind == kind and cell(5, number, [kind], SMALL) == drawn
         outcome = measured(drawn, "scalar", [], lambda rounds: at_once)
         assert not outcome.note or outcome.note.startswith("not counted"), f"{drawn.text}: {outcome.note}"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "note"), [("float64", f"{UNCOUNTED}computed on the CPU, as declared"), ("int32", "")]
+)
+def test_what_a_gpu_leaves_to_the_cpu_is_not_counted(dtype, note):
+    (info,) = [info for info in lw.backends() if info.name == "wgpu"]
+    if not info.available:
+        required = {"wgpu", "webgpu"} & set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
+        (pytest.fail if required else pytest.skip)(info.reason)
+    drawn = Cell(0, "elementwise", build(operations.find("negative"), (SMALL,), dtype))
+    assert command.measured(drawn, "wgpu", [], lambda rounds: at_once).note == note
 
 
 def test_every_operation_but_views_is_drawn():

@@ -69,12 +69,13 @@ def _here(options: argparse.Namespace) -> Iterator[Place]:
         os.environ.update(elsewhere.without_avx512())
         os.execv(sys.executable, sys.orig_argv)  # begins again, because libraries read these when they are loaded
     peers = here.gpu_peers() if on_gpu else [open_peer(name, options.threads) for name in PEERS if name in installed()]
+    where = here.gpu().name if on_gpu else f"{backend}, {options.threads} thread(s)"
     clock = partial(_clock, on_gpu, options.threads)
     with timing.threads(options.threads):
         yield Place(
             here.GPU if on_gpu else "cpu",
             f"--backends {backend} --threads {options.threads}",
-            machine.heading([peer.settings for peer in peers], f"{backend}, {options.threads} thread(s), medians"),
+            machine.heading([peer.settings for peer in peers], f"{where}, medians"),
             lambda number: measured(cells.cell(options.seed, number, options.kinds), backend, peers, clock),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import lanewise as lw
@@ -14,7 +15,7 @@ from tests.bench.runner import Clock
 from tests.bench.surface.cells import Cell
 from tests.bench.surface.judge import BEHIND, UNCOUNTED, Outcome
 from tests.bench.surface.products import HALVES
-from tests.cases.cases import Case
+from tests.cases.inputs import ITEM_BYTES
 
 ROUNDS, AGAIN = 3, 7  # rounds of a cell, and of one that is behind, which is measured twice more
 SECONDS = 0.005  # the least duration of a sample
@@ -51,31 +52,45 @@ def failed(cell: Cell, error: Exception) -> Outcome:
 
 
 def _once(cell: Cell, backend: str, peers: Sequence[Peer], clock: Clock) -> Outcome:
-    sized = replace(cell.case, result=_elements(cell.case, backend))
+    elements, why_not = _tried(cell, backend)
+    sized = replace(cell.case, result=elements)
     result = runner.run_case(sized, runner.entrants(sized, [backend], peers), clock)
     medians = {each["name"]: float(each["median_ns"]) for each in result["contestants"]}
     ours = medians.pop(backend, None)
-    note = result["wrong"].get(backend, "") or result["not_timed"].get(backend, "")
-    if not note:
-        note = _uncounted(cell, min(medians.values(), default=0), backend)
+    note = result["wrong"].get(backend, "") or result["not_timed"].get(backend, "") or why_not
+    if not note and backend_of(backend).is_gpu and min(medians.values(), default=inf) < SHORT_NS:
+        note = UNCOUNTED + "a short call"
     ratio = min(medians.values()) / ours if medians and ours else None
     return Outcome(cell.number, cell.kind, cell.text, ours, medians, ratio, note)
 
 
-def _elements(case: Case, backend: str) -> int:
-    """Returns how many elements of the result are compared: of several results all of the first, because others differ
-    where elements are equal, and in signs of vectors."""
-    result: Any = runner.on_backend(case, backend).run()
+def _tried(cell: Cell, backend: str) -> tuple[int, str]:
+    """Runs a cell once. Returns how many elements of the result are compared (of several results all of the first,
+    because others differ where elements are equal, and in signs of vectors), and why the cell does not count, if so."""
+    contestant = runner.on_backend(cell.case, backend)
+    before = _copies()
+    result: Any = contestant.run()
+    why_not = _uncounted(cell, _copies() > before)
     first = result[0] if isinstance(result, list | tuple) else result
-    return first.size if isinstance(first, lw.Tensor) else 1
+    return first.size if isinstance(first, lw.Tensor) else 1, UNCOUNTED + why_not if why_not else ""
 
 
-def _uncounted(cell: Cell, best: float, backend: str) -> str:
-    """Returns why a cell does not count, or an empty string."""
-    if cell.case.operation.kind == "eigen":
-        return UNCOUNTED + "eigenvalues"
-    if cell.kind in PRODUCTS and cell.case.dtype in HALVES:
-        return UNCOUNTED + f"a product of {cell.case.dtype}"
-    if backend_of(backend).is_gpu and best < SHORT_NS:
-        return UNCOUNTED + "a short call"
+def _copies() -> int:
+    """Returns how often tensors were copied between the CPU and GPUs."""
+    stats = lw.memory_stats()
+    return stats["uploads"] + stats["readbacks"]
+
+
+def _uncounted(cell: Cell, copied: bool) -> str:
+    """Returns why a cell does not count, or an empty string. `copied` says whether it copied tensors from or to a
+    GPU, which leaves dtypes of 8 bytes to the CPU."""
+    case = cell.case
+    if case.operation.kind == "eigen":
+        return "eigenvalues"
+    if cell.kind in PRODUCTS and case.dtype in HALVES:
+        return f"a product of {case.dtype}"
+    texts = [given for given in case.arguments if isinstance(given, str)]
+    dtypes = [case.dtype, case.operation.result(case.dtype), *texts, *(each.dtype for each in case.inputs)]
+    if copied and any(ITEM_BYTES.get(dtype) == 8 for dtype in dtypes):
+        return "computed on the CPU, as declared"
     return ""
