@@ -89,6 +89,8 @@ STREAMS: list[tuple[Any, dict[str, int]]] = [
     (9, {"seed": 7, "offset": 17179869183}),
     (9, {"seed": 7, "offset": 2**62}),
     (9, {"seed": -1}),
+    (70_003, {"seed": 7, "offset": 2**34 - 8}),  # the counter's second word changes
+    *((count, {"seed": count, "offset": 4}) for count in (1, 2, 3, 4, 5)),
 ]
 
 

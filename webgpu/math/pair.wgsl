@@ -10,6 +10,12 @@ fn lw_rounded(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) + lw_hidden);
 }
 
+// x * y + z, rounded twice: a product with a hidden 1, to which z is added, is exact, whether or not a compiler splits
+// the fma. It takes half as long as lw_rounded(x * y) + z where that has to be protected, too.
+fn lw_multiply_then_add(x: f32, y: f32, z: f32) -> f32 {
+    return fma(x * y, lw_rounded(1.0), z);
+}
+
 // 0, because lw.count is below 2^31, but no compiler knows that. lanewise/webgpu/shaders.py lets entry points set it to
 // (lw.count >> 31u) & groups.x. With lw.count alone, lavapipe may know it: it compiles a module again for the values of
 // parameters if a branch depends on nothing else. The number of workgroups is not a parameter.

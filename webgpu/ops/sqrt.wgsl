@@ -1,7 +1,8 @@
 // Correctly rounded.
 // 1. x = m * 2^exponent, m in [1, 4), exponent even.
 // 2. Start from the sqrt of WGSL: root = sqrt(m) 2^23, truncated.
-// 3. Adjust root by 1 at a time, in integers, until root (root - 1) < m 2^46 <= root (root + 1).
+// 3. Adjust root by 1 at a time, in integers, until root (root - 1) < m 2^46 <= root (root + 1). The difference of
+//    m 2^46 and root^2 has at most 31 bits, so the other bits of both are left out.
 fn lw_sqrt_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let magnitude = lw_magnitude_bits(x);
@@ -15,12 +16,13 @@ fn lw_sqrt_float32(x: f32) -> f32 {
     let mantissa = unpacked.mantissa;
     let exponent = unpacked.exponent + 23;
     let odd = u32(exponent & 1);
-    let square = lw_shift_left_wide(vec2<u32>(mantissa, 0u), 23u + odd);
+    let square = mantissa << (23u + odd);
     var root = u32(sqrt(f32(mantissa << odd) * 0x1p-23) * 0x1p23);
     for (var step = 0u; step < 4u; step += 1u) {
-        if (lw_is_less_unsigned_wide(lw_multiply_wide(root, root + 1u), square)) {
+        let left = bitcast<i32>(square - root * root);
+        if (left > i32(root)) {
             root += 1u;
-        } else if (!lw_is_less_unsigned_wide(lw_multiply_wide(root, root - 1u), square)) {
+        } else if (left <= -i32(root)) {
             root -= 1u;
         }
     }

@@ -28,13 +28,14 @@ def _vectors(module: Module, parameters: list[str]) -> str:
     for component in COMPONENTS:
         value = f"{module.function()}({', '.join([*(f'{name}.{component}' for name in names), *parameters])})"
         values.append(module.item(value))
+    return _vectors_of(module, loads.strip(), ", ".join(values))
+
+
+def _vectors_of(module: Module, loads: str, values: str) -> str:
+    """Returns the entry point for contiguous operands, which stores `values` after `loads`."""
     template = read_template("elementwise_words" if module.out.packed else "elementwise_vectors")
-    text = Template(template).substitute(
-        loads=loads.strip(),
-        values=", ".join(values),
-        element=module.out.element,
-        component=COMPONENTS[len(names)],
-    )
+    component = COMPONENTS[len(module.contract.inputs)]
+    text = Template(template).substitute(loads=loads, values=values, element=module.out.element, component=component)
     return module.vectors() + text
 
 
@@ -129,9 +130,14 @@ def _gather(module: Module) -> str:
 
 
 def _creation(module: Module) -> str:
-    """Returns a module whose function receives the position of an element, and the bits of the parameters."""
+    """Returns a module whose function receives the position of an element, and the bits of the parameters. If there is
+    another for four elements, `vectors` calls it."""
     parameters = (f"lw.number_{COMPONENTS[position]}" for position in range(len(module.contract.kernel_parameters)))
-    return _each_element(module, f"{module.function()}({', '.join(['i', *parameters])})")
+    given = ", ".join(["i", *parameters])
+    text = _each_element(module, f"{module.function()}({given})")
+    if f"lw_{module.stem}_four" not in module.library.texts:
+        return text
+    return text + _vectors_of(module, "", f"{module.function('_four')}({given})")
 
 
 def _search(module: Module) -> str:
