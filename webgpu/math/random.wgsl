@@ -26,7 +26,15 @@ fn lw_random_word(i: u32, seed: vec2<u32>, offset: vec2<u32>) -> u32 {
     return lw_random_words(lw_shift_right_wide(position, 2u), seed)[position.x & 3u];
 }
 
-// Returns words `offset` + 4 i to `offset` + 4 i + 3. The offset is a multiple of 4.
+// Returns words `offset` + 4 i to `offset` + 4 i + 3: those of a counter, or of two if the offset is no multiple of 4.
 fn lw_random_four(i: u32, seed: vec2<u32>, offset: vec2<u32>) -> vec4<u32> {
-    return lw_random_words(lw_add_wide(lw_shift_right_wide(offset, 2u), vec2<u32>(i, 0u)), seed);
+    let counter = lw_add_wide(lw_shift_right_wide(offset, 2u), vec2<u32>(i, 0u));
+    let skipped = offset.x & 3u;
+    var words = lw_random_words(counter, seed);
+    if (skipped > 0u) {
+        let next = lw_random_words(lw_add_wide(counter, vec2<u32>(1u, 0u)), seed);
+        words = select(vec4<u32>(words.w, next.xyz), select(vec4<u32>(words.zw, next.xy), vec4<u32>(words.yzw, next.x),
+                                                            skipped == 1u), skipped < 3u);
+    }
+    return words;
 }

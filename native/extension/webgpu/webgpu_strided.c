@@ -200,13 +200,12 @@ void lw_webgpu_gather(lw_webgpu_launch *launch) {
     }
 }
 
-/* Creation kernels receive the bits of their parameters. Those of random numbers, of which the second is the offset in
- * the stream, compute the four words of a counter at once. */
+/* Creation kernels receive the bits of their parameters. */
 void lw_webgpu_creation(lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     fill_parameters(launch);
     memcpy(parameters_of(launch)->numbers, plan->parameters, sizeof parameters_of(launch)->numbers);
-    int uses_vectors = can_use_vectors(launch) && plan->parameters[1].i % 4 == 0;
+    int uses_vectors = can_use_vectors(launch);
     launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
     record_elements(launch, uses_vectors ? 1 : lw_item_size(plan->dtype));
 }

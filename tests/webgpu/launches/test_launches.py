@@ -246,12 +246,17 @@ def test_put_clears_claims_and_writes(fake: FakePlayer) -> None:
 OTHERS: dict[str, tuple[Callable[[], lw.Tensor], int]] = {
     "take": (lambda: lw.take(zeros(7, 500)[:, ::-1], on_gpu([1, 2, 3], np.int32), axis=0), 6),
     "searchsorted": (lambda: lw.searchsorted(zeros(30)[::3], zeros(300), side="right"), 2),
-    "rand": (lambda: lw.rand((3, 100), seed=5, device="wgpu"), 2),
     "rope": (lambda: lw.rope(zeros(3, 50, 8)), 3),
     "conv2d": (lambda: lw.conv2d(zeros(3, 8, 20, 30), zeros(6, 4, 3, 5), groups=2), 33),
     "max_pool2d": (lambda: lw.max_pool2d(zeros(2, 3, 32, 32), 2), 6),
     "attention, queries": (lambda: lw.scaled_dot_product_attention(*3 * (zeros(2, 3, 5, 8),)), 30),
 }
+
+
+def test_an_invocation_computes_four_random_numbers(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.rand((3, 500), seed=5, device="wgpu"))
+    assert dispatch.entry == "vectors"
+    assert_groups(dispatch, 2)
 
 
 @pytest.mark.parametrize("name", OTHERS)
