@@ -24,7 +24,7 @@ from tests.cases.cases import Case, Viewed
 from tests.cases.inputs import HostArray
 
 NO_SUCH_OPERATION = "no such operation"  # a reason in `not_timed` that does not count as a failure
-OUT, HELD, CHAIN = "out", "held", "chain"  # ways to call an operation; backend_ready describes them
+OUT, HELD, CHAIN, VIEWED = "out", "held", "chain", "viewed"  # ways to call an operation; backend_ready describes them
 HELD_RESULTS = 16  # with more, freed buffers exceed what a device keeps, and allocating takes most of the time
 
 Clock = Callable[[Sequence[Contestant]], Sequence[Timing]]  # times contestants in turn
@@ -50,9 +50,9 @@ class NotTimedError(Exception):
 Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # names, and functions that make the contestants
 
 
-def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entrants:
-    """Returns the contestants of a case: Lanewise on these backends, and other libraries."""
-    ours = [(name, partial(backend_ready, case, name)) for name in backends]
+def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer], how: str = "") -> Entrants:
+    """Returns the contestants of a case: Lanewise on these backends, and other libraries. backend_ready has `how`."""
+    ours = [(name, partial(backend_ready, case, name, how)) for name in backends]
     return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
 
 
@@ -113,7 +113,8 @@ def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
     `how` says what happens to results: by default, each is freed before the next call. OUT writes all into the first.
     HELD keeps the last HELD_RESULTS, so that what a GPU computes may overlap. CHAIN ends the chain of elementwise
     operations in each call, with a launch that is not part of it: one that goes on would end in the middle of a call,
-    and write an intermediate result, too.
+    and write an intermediate result, too. VIEWED takes a view of each result, which ends such a chain: a result that is
+    freed before would not be computed.
     """
     try:
         contestant = on_backend(case, backend)
@@ -124,6 +125,8 @@ def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
             contestant = replace(contestant, expression=call, names={**names, "out_": out})
         elif how == HELD:
             contestant = _holding(contestant)
+        elif how == VIEWED:
+            contestant = replace(contestant, expression=f"({contestant.expression})[...]")
         elif how == CHAIN:
             one, out = (lw.ones(1).to(backend) for _ in range(2))
             ends = {"end_": lw.add, "one_": one, "out_": out}

@@ -34,16 +34,31 @@ def test_each_kind_computes(kind):
         assert not outcome.note or outcome.note.startswith("not counted"), f"{drawn.text}: {outcome.note}"
 
 
-@pytest.mark.parametrize(
-    ("dtype", "note"), [("float64", f"{UNCOUNTED}computed on the CPU, as declared"), ("int32", "")]
-)
-def test_what_a_gpu_leaves_to_the_cpu_is_not_counted(dtype, note):
+@pytest.fixture
+def on_gpu():
+    """Returns a cell of an elementwise operation, for a GPU."""
     (info,) = [info for info in lw.backends() if info.name == "wgpu"]
     if not info.available:
         required = {"wgpu", "webgpu"} & set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
         (pytest.fail if required else pytest.skip)(info.reason)
-    drawn = Cell(0, "elementwise", build(operations.find("negative"), (SMALL,), dtype))
-    assert command.measured(drawn, "wgpu", [], lambda rounds: at_once).note == note
+    return lambda dtype: Cell(0, "elementwise", build(operations.find("negative"), (SMALL,), dtype))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "note"), [("float64", f"{UNCOUNTED}computed on the CPU, as declared"), ("int32", "")]
+)
+def test_what_a_gpu_leaves_to_the_cpu_is_not_counted(on_gpu, dtype, note):
+    assert command.measured(on_gpu(dtype), "wgpu", [], lambda rounds: at_once).note == note
+
+
+def test_each_call_is_computed_on_a_gpu(on_gpu):
+    """A chain whose results are freed would not be."""
+    made = []
+    command.measured(on_gpu("float32"), "wgpu", [], lambda rounds: lambda ready: made.extend(ready) or at_once(ready))
+    before = lw.memory_stats("wgpu")["dispatches"]
+    with made[0].context():
+        made[0].loop(keep=False)(10)
+    assert lw.memory_stats("wgpu")["dispatches"] - before == 10
 
 
 def test_every_operation_but_views_is_drawn():

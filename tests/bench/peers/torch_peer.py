@@ -44,6 +44,8 @@ class TorchPeer(Peer):
         if not isinstance(call, Call):
             return call
         arguments, keywords = call.arguments, dict(call.keywords)
+        if not case.inputs:
+            keywords["device"] = self._device
         if case.operation.name == "astype":
             arguments = (arguments[0], getattr(torch, arguments[1]))
         if case.operation.name == "take_along_axis":

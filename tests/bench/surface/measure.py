@@ -52,9 +52,9 @@ def failed(cell: Cell, error: Exception) -> Outcome:
 
 
 def _once(cell: Cell, backend: str, peers: Sequence[Peer], clock: Clock) -> Outcome:
-    elements, why_not = _tried(cell, backend)
+    elements, how, why_not = _tried(cell, backend)
     sized = replace(cell.case, result=elements)
-    result = runner.run_case(sized, runner.entrants(sized, [backend], peers), clock)
+    result = runner.run_case(sized, runner.entrants(sized, [backend], peers, how), clock)
     medians = {each["name"]: float(each["median_ns"]) for each in result["contestants"]}
     ours = medians.pop(backend, None)
     note = result["wrong"].get(backend, "") or result["not_timed"].get(backend, "") or why_not
@@ -64,15 +64,17 @@ def _once(cell: Cell, backend: str, peers: Sequence[Peer], clock: Clock) -> Outc
     return Outcome(cell.number, cell.kind, cell.text, ours, medians, ratio, note)
 
 
-def _tried(cell: Cell, backend: str) -> tuple[int, str]:
+def _tried(cell: Cell, backend: str) -> tuple[int, str, str]:
     """Runs a cell once. Returns how many elements of the result are compared (of several results all of the first,
-    because others differ where elements are equal, and in signs of vectors), and why the cell does not count, if so."""
+    because others differ where elements are equal, and in signs of vectors), how the cell is called so that its result
+    is computed, and why the cell does not count, if so."""
     contestant = runner.on_backend(cell.case, backend)
     before = _copies()
     result: Any = contestant.run()
     why_not = _uncounted(cell, _copies() > before)
     first = result[0] if isinstance(result, list | tuple) else result
-    return first.size if isinstance(first, lw.Tensor) else 1, UNCOUNTED + why_not if why_not else ""
+    how = runner.VIEWED if backend_of(backend).is_gpu and isinstance(result, lw.Tensor) else ""
+    return first.size if isinstance(first, lw.Tensor) else 1, how, UNCOUNTED + why_not if why_not else ""
 
 
 def _copies() -> int:
