@@ -6,6 +6,7 @@ from string import Template
 
 from .wgsl_matrix import matrix
 from .wgsl_module import COMPONENTS, ITEMS, Module, indented, read_template
+from .wgsl_sort import sort
 from .wgsl_tiles import attention_tiles, window_tiles
 
 __all__ = ["EMITTERS"]
@@ -328,6 +329,7 @@ EMITTERS = {
     "creation": _creation,
     "search": _search,
     "rows": _rows,
+    "sort": sort,
     "rotation": _rotation,
     "window": _window,
     "attention": _attention,

@@ -76,7 +76,12 @@ STORED = {f"stored_{group}": [each.name for each in FACTS.dtypes.values() if eac
 
 
 # The struct of a kind's parameters, if it is not LwLayout
-LAYOUTS = {"matrix": "LwMatrixLayout", "window": "LwWindowLayout", "attention": "LwAttentionLayout"}
+LAYOUTS = {
+    "matrix": "LwMatrixLayout",
+    "window": "LwWindowLayout",
+    "attention": "LwAttentionLayout",
+    "sort": "LwSortLayout",
+}
 
 
 class Library:

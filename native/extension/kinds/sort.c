@@ -1,8 +1,13 @@
 /* Resolves calls of sort and argsort. Also computes the first indices of argsort, for topk
  * (lanewise/functions/sorting.py). */
 #include "call/execute.h"
+#include "device/devices.h"
 #include "lanewise_operations.h"
 #include "python/module.h"
+
+/* Bytes of scratch memory that a device needs for each element of long rows, at most: pairs of a key and a position,
+ * twice, and the counts of digits. */
+enum { SCRATCH_BYTES = 18 };
 
 /* Resolves sort or argsort along an axis. Keeps the first `count` results along it, or all if `count` is negative. */
 static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
@@ -11,8 +16,15 @@ static int sort_along(lw_plan *plan, int axis, int64_t count, int descending) {
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
-    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(NULL, plan, 1) < 0 ||
-        lw_set_result(plan, x->ndim, shape) < 0) {
+    if (lw_refuse_extent(plan->operation, x->shape[axis]) || lw_choose_kernel(NULL, plan, 1) < 0) {
+        return -1;
+    }
+    const lw_device *device = lw_devices[plan->placement.backend];
+    if (device && device->max_block && x->size > (int64_t)(device->max_block / SCRATCH_BYTES) &&
+        lw_leave_to_cpu(plan) < 0) {
+        return -1;
+    }
+    if (lw_set_result(plan, x->ndim, shape) < 0) {
         return -1;
     }
     lw_plan_rows(plan, axis);

@@ -91,9 +91,10 @@ int lw_set_kernel(lw_plan *plan, int variant, int dtype) {
     plan->kernel = operation->kernels[variant][dtype];
     plan->dtype = operation->results[lw_read_dtype(operation, dtype)];
     plan->result_dtype = operation->results[dtype];
-    if (lw_has_kernel(plan)) {
-        return 0;
-    }
+    return lw_has_kernel(plan) ? 0 : lw_leave_to_cpu(plan);
+}
+
+int lw_leave_to_cpu(lw_plan *plan) {
     plan->placement = lw_host_placement();
     return move_operands(plan);
 }

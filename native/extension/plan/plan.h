@@ -62,6 +62,9 @@ int lw_choose_kernel(const lw_arguments *arguments, lw_plan *plan, int count);
  * the CPU, but not its results, so it must be called before strides are used. Returns 0, or -1 with an error set. */
 int lw_set_kernel(lw_plan *plan, int variant, int dtype);
 
+/* Moves a call to the CPU, but not its results, before strides are used. Returns 0, or -1 with an error set. */
+int lw_leave_to_cpu(lw_plan *plan);
+
 /* Returns whether the plan's backend has its kernel. */
 int lw_has_kernel(const lw_plan *plan);
 

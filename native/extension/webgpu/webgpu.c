@@ -20,6 +20,7 @@ static lw_webgpu_launcher *const launchers[LW_KIND_COUNT] = {
     [LW_KIND_ATTENTION] = lw_webgpu_attention,
     [LW_KIND_ROTATION] = lw_webgpu_rotation,
     [LW_KIND_GATHER] = lw_webgpu_gather,
+    [LW_KIND_SORT] = lw_webgpu_sort,
     [LW_KIND_SEARCH] = lw_webgpu_search,
     [LW_KIND_CREATION] = lw_webgpu_creation,
 };

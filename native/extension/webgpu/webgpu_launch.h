@@ -26,7 +26,7 @@ typedef struct lw_webgpu_launch {
 /* A launcher records what a plan of one kind needs. */
 typedef void lw_webgpu_launcher(lw_webgpu_launch *launch);
 lw_webgpu_launcher lw_webgpu_elementwise, lw_webgpu_reduction, lw_webgpu_rows, lw_webgpu_matrix, lw_webgpu_window,
-    lw_webgpu_attention, lw_webgpu_rotation, lw_webgpu_gather, lw_webgpu_search, lw_webgpu_creation;
+    lw_webgpu_attention, lw_webgpu_rotation, lw_webgpu_gather, lw_webgpu_sort, lw_webgpu_search, lw_webgpu_creation;
 
 /* Returns whether an operand or a result has elements in more than one block. */
 int lw_webgpu_crosses_blocks(const lw_webgpu_launch *launch);

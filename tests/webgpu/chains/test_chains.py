@@ -391,7 +391,8 @@ def test_what_uses_a_pending_result_runs_it(gpu: Runner) -> None:
         np.testing.assert_array_equal(np.array(pending() @ pending().T), y @ y.T)
         np.testing.assert_array_equal(np.array(lw.max(pending(), axis=0)), y.max(0))
         assert pending()[1, 2].item() == y[1, 2] and float(pending()[0, 0]) == y[0, 0]
-        assert lw.sort(pending()).tolist() == y.tolist()  # on the CPU
+        assert lw.sort(pending()).tolist() == y.tolist()
+        assert np.array_equal(lw.eigvalsh(pending() @ pending().T * 0).tolist(), np.zeros(3))  # on the CPU
         np.testing.assert_array_equal(np.array(lw.concat([pending(), pending()])), np.concatenate([y, y]))
         np.testing.assert_array_equal(np.array(pending().to("cpu") + 1), y + 1)
         assert repr(pending()) == repr(lw.asarray(y.astype(np.float32)).to("wgpu"))

@@ -87,6 +87,9 @@ CALLS: dict[str, Callable[[Place], Any]] = {
     "attention, tiles": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(QUERIES), on(QUERIES)),
     "attention, parts": lambda on: lw.scaled_dot_product_attention(on(QUERIES), on(MANY_KEYS), on(MANY_KEYS)),
     "attention": lambda on: lw.scaled_dot_product_attention(on(QUERIES)[..., :5, :], on(QUERIES), on(QUERIES)),
+    "sort, tiles": lambda on: lw.sort(on(ROWS), axis=0, descending=True),
+    "sort, digits": lambda on: lw.argsort(on(LONG)),
+    "topk, tiles": lambda on: lw.topk(on(LONG), 70)[1],
     "searchsorted": lambda on: lw.searchsorted(on(np.sort(WORDS)), on(WORDS) - 1),
 }
 

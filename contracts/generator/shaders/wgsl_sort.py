@@ -1,0 +1,80 @@
+"""Fills in the template of sort and argsort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import Template
+
+from .wgsl_module import Module, indented, read_template
+
+__all__ = ["sort"]
+
+_EIGHT = range(8)
+# Batcher's odd-even merge sort of eight
+_NETWORK = [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6),
+            (0, 4), (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6)]  # fmt: skip
+
+
+def sort(module: Module) -> str:
+    """Returns the module of sort or argsort."""
+    value = module.operands[0][1].value
+    to_word, of_word = ("u32($)", "($ != 0u)") if value == "bool" else ("bitcast<u32>($)", f"bitcast<{value}>($)")
+    key, load = module.function(), module.load(0)
+    template = read_template("sort")
+    if module.contract.operation == "argsort":
+        at_place = "lw_place(row, place)"
+        names = {
+            "key": "word",
+            "word": f"{key}({load}) ^ lw.flip",
+            "load": "",
+            "store_place": module.store("i32(place)"),
+            "store": module.store(f"i32({at_place})"),
+            "move_place": f"scratch_buffer[to + lw.count * lw.length] = {at_place};",
+        }
+        template += read_template("sort_places")
+    else:
+        names = {
+            "key": f"{key}({of_word.replace('$', 'word')}) ^ lw.flip",
+            "word": to_word.replace("$", load),
+            "load": f"let value = {load.replace('at.x', 'at.x + place * lw.strides[lw.outer].x')};",
+            "store_place": module.store("value"),
+            "store": module.store(of_word.replace("$", "lw_word(row, at_row, place)")),
+            "move_place": "",
+        }
+    names["store"] = indented(names["store"], template)
+    text = Template(template).substitute(
+        names,
+        first=f"{key}({load}) ^ lw.flip",
+        take=_each("var v# = lw_pairs[lw_swizzled(place + (#u << step))];"),
+        put=_each("lw_pairs[lw_swizzled(place + (#u << step))] = v#;"),
+        sort_eight=_exchange(_NETWORK),
+        exchange_four=_exchange((i, i + 4) for i in _EIGHT if not i & 4),
+        exchange_two=_exchange((i, i + 2) for i in _EIGHT if not i & 2),
+        exchange_one=_exchange((i, i + 1) for i in _EIGHT if not i & 1),
+        read=_each("var k# = 0xffu; if (i + #u * 256u < end) { k# = lw_digit(lw_word(row, at_row, i + #u * 256u)); }"),
+        count=_each("if (i + #u * 256u < end) { atomicAdd(&lw_counts[k#], 1u); }"),
+        place=_each("lw_moved[lw_spread(invocation + #u * 256u)] = (k# << 16u) + invocation + #u * 256u;"),
+        fetch=_each("k# = lw_moved[lw_spread(own + #u)];"),
+        digits=_each("let d# = (k# >> bit) & 3u;"),
+        counts=_each("lw_one(d#)", " + "),
+        move=_each("lw_moved[lw_next(next, d#)] = k#; next += lw_one(d#);"),
+        starts=_each(
+            "if (own + #u < size && (own + #u == 0u || k# >> 16u != $)) { lw_starts[k# >> 16u] -= own + #u; }"
+        ),
+        write=_each("if (i + #u * 256u < end) { lw_move(row, at_row, first, invocation + #u * 256u); }"),
+        ends=_each("if (own + #u < size && own + #u > 0u && k# >> 16u != $) { lw_starts[$] += own + #u; }")
+        + _each("if (own + #u + 1u == size) { lw_starts[k# >> 16u] += size; }"),
+    )
+    return module.bindings(scratch="u32") + module.loads(numbers=False) + text
+
+
+def _each(text: str, between: str = "\n") -> str:
+    """Returns the text for each of eight items, with its number in place of #, and the digit before it of $."""
+    before = ["before", *(f"(k{i} >> 16u)" for i in _EIGHT)]
+    return between.join(text.replace("#", str(i)).replace("$", before[i]) for i in _EIGHT)
+
+
+def _exchange(pairs: Iterable[tuple[int, int]]) -> str:
+    """Returns the statements that put pairs of the eight in order."""
+    swap = "if (lw_is_after(v#, v@) != is_down) { let v = v#; v# = v@; v@ = v; }"
+    return "\n".join(swap.replace("#", str(low)).replace("@", str(high)) for low, high in pairs)
