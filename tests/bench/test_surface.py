@@ -9,7 +9,7 @@ import pytest
 import lanewise as lw
 from lanewise.costs.timing import Timing
 from tests.bench.command import main
-from tests.bench.surface import cells, measure
+from tests.bench.surface import cells
 from tests.bench.surface.cells import KINDS, Cell, cell
 from tests.bench.surface.draw import LARGEST
 from tests.bench.surface.judge import FIRM, UNCOUNTED, Judged, Outcome, mean
@@ -48,13 +48,13 @@ def on_gpu():
     ("dtype", "note"), [("float64", f"{UNCOUNTED}computed on the CPU, as declared"), ("int32", "")]
 )
 def test_what_a_gpu_leaves_to_the_cpu_is_not_counted(on_gpu, dtype, note):
-    assert command.measured(on_gpu(dtype), "wgpu", [], lambda rounds: at_once).note == note
+    assert measured(on_gpu(dtype), "wgpu", [], lambda rounds: at_once).note == note
 
 
 def test_each_call_is_computed_on_a_gpu(on_gpu):
     """A chain whose results are freed would not be."""
     made = []
-    command.measured(on_gpu("float32"), "wgpu", [], lambda rounds: lambda ready: made.extend(ready) or at_once(ready))
+    measured(on_gpu("float32"), "wgpu", [], lambda rounds: lambda ready: made.extend(ready) or at_once(ready))
     before = lw.memory_stats("wgpu")["dispatches"]
     with made[0].context():
         made[0].loop(keep=False)(10)
