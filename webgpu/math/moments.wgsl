@@ -30,7 +30,7 @@ fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
 // The limits leave room for a sum of 2^31 squares, and for terms that are smaller than the sum.
 fn lw_moments_scale(m: LwMoments) -> f32 {
     let is_small = (m.count > 0.0) & (m.squares < 0x1p-80) & (lw_magnitude_bits(m.pivot) < lw_power_of_two_bits(-16));
-    return select(select(1.0, 0x1p100, is_small), 0x1p-84, lw_magnitude_bits(m.squares) >= lw_power_of_two_bits(90));
+    return select(select(1.0, 0x1p80, is_small), 0x1p-84, lw_magnitude_bits(m.squares) >= lw_power_of_two_bits(90));
 }
 
 // The moments of elements that were multiplied by 2^exponent. The count says so: it is multiplied by 2^64 if they were
@@ -42,7 +42,7 @@ fn lw_moments_marked(m: LwMoments, exponent: i32) -> LwMoments {
 
 // The binary logarithm of a block's scale.
 fn lw_moments_exponent(m: LwMoments) -> i32 {
-    return select(select(0, 100, (m.count > 0.0) & (m.count < 0x1p-32)), -84, m.count > 0x1p32);
+    return select(select(0, 80, (m.count > 0.0) & (m.count < 0x1p-32)), -84, m.count > 0x1p32);
 }
 
 // The moments of elements that are multiplied by 2^k, for k <= 0.
