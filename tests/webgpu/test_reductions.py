@@ -77,6 +77,40 @@ def test_contiguous_rows(gpu: Runner, rows: int, length: int) -> None:
     np.testing.assert_allclose(np.array(spread), part.astype(float).var(1), rtol=1e-5, atol=1e-12)
 
 
+@pytest.mark.parametrize("length", [*range(2, 66), 127, 128, 129, 200, 255, 256, 257])
+def test_short_rows(gpu: Runner, length: int) -> None:
+    """As many as three workgroups have, and as columns. Teams of 1 to 8 or 32 invocations reduce them."""
+    x = np.random.default_rng(length).uniform(-1, 1, (513, length)).astype(np.float32)
+    expected = np.array([tree_sum(each) for each in x])
+    assert gpu.guarded("sum", x, axis=1).tobytes() == expected.tobytes()
+    assert gpu.guarded("sum", x.T.copy(), axis=0).tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(gpu.guarded("argmax", x, axis=1), x.argmax(1))
+    np.testing.assert_array_equal(gpu.guarded("all", x > -0.99, axis=1), (x > -0.99).all(1))
+    np.testing.assert_allclose(gpu.guarded("std", x, axis=1), x.std(1, dtype=float), rtol=3e-7)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 128, 129, 255, 256, 257])
+@pytest.mark.parametrize("length", [3, 20, 64, 300, 4096, 4097, 9001])
+def test_columns(gpu: Runner, length: int, columns: int) -> None:
+    """Along an axis in the middle."""
+    x = np.random.default_rng(length).uniform(-1, 1, (2, length, columns)).astype(np.float32)
+    expected = np.array([tree_sum(column) for part in x for column in part.T]).reshape(2, columns)
+    assert gpu.guarded("sum", x, axis=1).tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(gpu.guarded("argmin", x, axis=1), x.argmin(1))
+    np.testing.assert_allclose(gpu.guarded("norm_l2", x, axis=1), np.sqrt((x.astype(float) ** 2).sum(1)), rtol=2e-7)
+
+
+@pytest.mark.parametrize("length", [4, 130, 132, BLOCK, BLOCK + 1, 17 * BLOCK + 3, 1_000_003])
+@pytest.mark.parametrize("operation", ["any", "all"])
+def test_bools(gpu: Runner, operation: str, length: int) -> None:
+    """Four are read at once. One of them differs from all others."""
+    x = np.full((3, length), operation == "all")
+    for row, position in enumerate((0, length // 2, length - 1)):
+        x[row, position] ^= True
+    x[1] = operation == "all"
+    np.testing.assert_array_equal(gpu.guarded(operation, x, axis=1), getattr(x, operation)(1))
+
+
 @pytest.mark.parametrize("shape", [(5_000_003,), (2, 4_300_000), (4_194_305, 1)])
 def test_more_blocks_than_a_workgroup_combines(gpu: Runner, shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32)
@@ -157,6 +191,13 @@ def test_variance_survives_a_large_mean(gpu: Runner, length: int) -> None:
     np.testing.assert_allclose(gpu.guarded("std", x), x.astype(np.float64).std(), rtol=1e-5)
 
 
+def test_many_blocks_of_small_numbers(gpu: Runner) -> None:
+    """Each is scaled up. Their sum must not overflow."""
+    x = (np.random.default_rng(3).normal(size=1_000_000) * 2.0**-47).astype(np.float32)
+    np.testing.assert_allclose(gpu.run("std", np.tile(x, 4)), x.std(dtype=float), rtol=3e-7)
+    np.testing.assert_allclose(gpu.run("norm_l2", np.tile(x, 4)), 2 * np.sqrt((x.astype(float) ** 2).sum()), rtol=2e-7)
+
+
 def test_a_reduction_reads_the_tensor_that_it_writes(gpu: Runner) -> None:
     """Operand and result are parts of one tensor, and so of one buffer."""
     base = np.random.default_rng(4).uniform(-1, 1, 5010).astype(np.float32)
@@ -167,6 +208,16 @@ def test_a_reduction_reads_the_tensor_that_it_writes(gpu: Runner) -> None:
     base[3] = tree_sum(base[10:])
     base[:9] = base[10:100].reshape(9, 10).max(1)
     np.testing.assert_array_equal(np.array(x), base)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("length", [3, BLOCK + 1, 17 * BLOCK + 3])
+@pytest.mark.parametrize("scales", [(1e-37,), (1e-30,), (1e35,), (1e-30, 1, 1e19, 1e35, 0), (1e-30, 0), (1e13, 1e-13)])
+def test_squares_neither_overflow_nor_underflow(gpu: Runner, scales: tuple[float, ...], length: int, step: int) -> None:
+    factors = np.repeat(scales, -(-length // len(scales)))[:length]
+    x = (np.random.default_rng(length).uniform(-1, 1, length) * factors).astype(np.float32)
+    norm = np.array(lw.norm_l2(on_gpu(np.repeat(x, step))[::step]))
+    np.testing.assert_allclose(norm, np.sqrt((x.astype(float) ** 2).sum()), rtol=1.7e-7)
 
 
 SCALES = [(1e-30,), (1.8e19,), (1e38,), (1e-30, 1, 1e19, 1e38, 0), (1e-30, 0, 1e-25), (1e13, 1e14, 1e20)]

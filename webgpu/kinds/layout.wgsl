@@ -16,7 +16,11 @@ struct LwLayout {
     number_x: vec2<u32>,           // the element that operand 0 consists of, if it is a number
     number_y: vec2<u32>,
     number_z: vec2<u32>,
-    teams: u32,                    // number of neighboring blocks whose results `vectors` combines, 1 without it
+    teams: u32,                    // number of neighboring blocks whose results `vectors` combines, 1 without it;
+                                   // in prefix sums, how many times a workgroup scans tiles of a block
+    team: u32,                     // number of invocations that share a block; in prefix sums, of tiles of a row
+                                   // that a workgroup scans at once
+    pitch: u32,                    // distance between two invocations that share a block, or a tile
 }
 
 // Where the elements of input n are, in bits 2n and 2n + 1: 0 in its own buffer, 1 in the parameters, as a number, 2 in
@@ -37,4 +41,30 @@ fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
         remaining = slower;
     }
     return offsets + remaining * lw.strides[begin];
+}
+
+// The position of an invocation in its team, and that of the team in the workgroup. `team` and `pitch` are powers of 2.
+fn lw_member(invocation: u32) -> u32 {
+    return (invocation >> firstTrailingBit(lw.pitch)) & (lw.team - 1u);
+}
+
+fn lw_own_team(invocation: u32) -> u32 {
+    let own = (invocation >> firstTrailingBit(lw.pitch * lw.team)) << firstTrailingBit(lw.pitch);
+    return own + (invocation & (lw.pitch - 1u));
+}
+
+var<workgroup> lw_raised: atomic<u32>;
+var<workgroup> lw_is_raised: u32;
+
+// Returns whether the flag of any invocation of the workgroup is set. All invocations have to call it, and may then
+// read what the others had written to workgroup memory.
+fn lw_is_any(flag: bool, invocation: u32) -> bool {
+    if (flag) {
+        atomicStore(&lw_raised, 1u);
+    }
+    workgroupBarrier();
+    if (invocation == 0u) {
+        lw_is_raised = atomicExchange(&lw_raised, 0u);
+    }
+    return workgroupUniformLoad(&lw_is_raised) != 0u;
 }

@@ -4,8 +4,9 @@
 const lw_teams = 16u;
 var<workgroup> lw_team_partials: array<array<$accumulator, 256>, 4>;
 
-// Returns the result of a team's block to its first member. All invocations have to call it.
-fn $reduce_team(first: u32, length: u32, ${scale}invocation: u32) -> $accumulator {
+// Returns the result of a team's block to its first member: of `length` elements of the row from element `start` on,
+// the first of which are vector `first`. All invocations have to call it.
+fn $reduce_team(first: u32, start: u32, length: u32, ${scale}invocation: u32) -> $accumulator {
     let member = invocation % 16u;
     var p0 = $identity;
     var p1 = p0;
@@ -57,7 +58,8 @@ fn vectors(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
         if (own < units && block < lw.blocks) {
             length = min(lw.length - block * lw_block, lw_block);
         }
-        var result = lw_reduce_team((at.x >> 4u) + block * (lw_block / 4u), length, invocation);
+        let first = (at.x >> $vector_shift) + block * (lw_block / 4u);
+        var result = lw_reduce_team(first, block * lw_block, length, invocation);
         let is_first = invocation % 16u == 0u;
         for (var step = 1u; step < lw.teams; step *= 2u) {
             if (is_first) {

@@ -1,27 +1,30 @@
 // For rows.wgsl.
-var<workgroup> lw_totals: array<f32, lw_row_group>;
+var<workgroup> lw_totals: array<f32, lw_group>;
 
-// Sums the terms of a row's elements. All invocations return the same.
-fn lw_add_up(row: vec4<u32>, summary: $summary, invocation: u32) -> f32 {
-    var total = 0.0;
-    for (var i = invocation; i < lw.length; i += lw_row_group) {
-        let at = row + i * lw.strides[lw.outer];
-        total += $term;
-    }
-    return lw_combine_totals(total, invocation, lw_row_group);
-}
-
-// Sums the totals of each `team` neighboring invocations. They return the same.
-fn lw_combine_totals(total: f32, invocation: u32, team: u32) -> f32 {
+// As lw_combine_summaries.
+fn lw_combine_totals(total: f32, invocation: u32) -> f32 {
+    let member = lw_row_member(invocation);
     lw_totals[invocation] = total;
     workgroupBarrier();
-    for (var half = team / 2u; half > 0u; half /= 2u) {
-        if (invocation % team < half) {
-            lw_totals[invocation] += lw_totals[invocation + half];
+    for (var half = lw_team / 2u; half >= lw_last; half /= 2u) {
+        if (member < half) {
+            lw_totals[invocation] += lw_totals[invocation + half * lw_pitch];
         }
         workgroupBarrier();
     }
-    let sum = lw_totals[invocation / team * team];
-    workgroupBarrier();
+    let first = invocation - member * lw_pitch;
+    var sum = lw_totals[first];
+    for (var k = 1u; k < min(lw_team, lw_last); k += 1u) {
+        sum += lw_totals[first + k * lw_pitch];
+    }
     return sum;
+}
+
+fn lw_terms_of_four(four: vec4<f32>, summary: $summary, i: u32) -> vec4<f32> {
+    let inside = lw_inside(i);
+    var terms = vec4<f32>($term_x, 0.0, 0.0, 0.0);
+    if (inside.y) { terms.y = $term_y; }
+    if (inside.z) { terms.z = $term_z; }
+    if (inside.w) { terms.w = $term_w; }
+    return terms;
 }

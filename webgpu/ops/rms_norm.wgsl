@@ -1,11 +1,15 @@
-// The summary of a row is its sum of squares, as in norm_l2: large elements do not overflow.
-template summary(float32):
-    accumulator = LwSquares; identity = lw_norm_l2_float32_identity();
-    map = lw_norm_l2_float32_map(x); combine = lw_norm_l2_float32_combine(a, b);
+// The summary of a row is its sum of squares (math/squares.wgsl).
+template summary(float32): identity = 0.0; map = x * x; combine = a + b;
+
+// If the squares are small, that matters only if eps is.
+fn lw_rms_norm_float32_scale(squares: f32, eps: f32) -> f32 {
+    let scale = lw_squares_scale(squares);
+    return select(scale, 1.0, (scale > 1.0) & (eps >= 0x1p-60));
+}
 
 // 1 / sqrt(mean of squares + eps)
-fn lw_rms_norm_float32_numbers(squares: LwSquares, count: u32, eps: f32) -> f32 {
-    let root = lw_norm_l2_float32_finish(squares, count) / lw_sqrt_float32(f32(count));
+fn lw_rms_norm_float32_numbers(squares: f32, scale: f32, count: u32, eps: f32) -> f32 {
+    let root = lw_moments_unscaled(lw_sqrt_float32(squares / f32(count)), -lw_exponent(scale));
     return lw_reciprocal_float32(lw_hypot_float32(root, lw_sqrt_float32(eps)));
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import Template
 
 from .wgsl_matrix import matrix
@@ -10,8 +11,6 @@ from .wgsl_sort import sort
 from .wgsl_tiles import attention_tiles, window_tiles
 
 __all__ = ["EMITTERS"]
-
-_SCALARS = ("f32", "i32", "u32", "bool")  # accumulators other than structs and vectors
 
 
 def _elementwise(module: Module) -> str:
@@ -57,63 +56,89 @@ def _each_element(module: Module, value: str) -> str:
 def _reduction(module: Module) -> str:
     identity = module.function("_identity")
     accumulator = module.library.result(identity)
-    loads = [module.load(position) for position in range(len(module.contract.inputs))]
     index = ["i"] if module.contract.kind.name == "index_reduction" else []
     parameters = module.parameters("f32")
-    template = read_template("reduction")
     names = {each: f"lw_{each}" for each in ("reduce_block", "reduce_team")}
     names |= {"combine_blocks": "lw_join", "scale": "", "separate": "workgroupBarrier();"}
+    template = read_template("reduction")
     if f"lw_{module.stem}_scale" in module.library.texts:
         names = {"reduce_block": "lw_reduce_elements", "reduce_team": "lw_reduce_vectors", "scale": "scale: f32, "}
         names |= {each: module.function(f"_{each}") for each in ("combine_blocks", "block")}
         names |= {"scale_of": module.function("_scale"), "separate": ""}  # workgroupUniformLoad has barriers
-        loads = [f"lw_rounded({load} * scale)" for load in loads]
+        template += read_template("reduction_scaled")
     finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
     names |= {"accumulator": accumulator, "identity": f"{identity}()"}
+
+    def mapped(k: int) -> str:
+        loads = [module.load(position, f"at{k}") for position in range(len(module.contract.inputs))]
+        loads = [f"lw_rounded({load} * scale)" if names["scale"] else load for load in loads]
+        return f"{module.function('_map')}({', '.join([*loads, *(f'{each}{k}' for each in index)])})"
+
+    eight = range(8)
+    positions = [f"let i{k} = i + {k}u * step;" for k in eight]
+    positions += [f"var at{k} = row + min(i{k}, end - 1u) * stride;" for k in eight]
+    offsets = [f"at{k} = row + lw_element_offsets(min(i{k}, end - 1u), lw.outer, lw.ndim);" for k in eight]
+    combined = "if (i{0} < end) {{ p{1} = lw_join(p{1}, x{0}); }}"
     text = Template(template).substitute(
         names,
-        map=f"{module.function('_map')}({', '.join([*loads, *index])})",
         combine=module.function("_combine"),
+        partials=_lines([f"var p{k} = {identity}();" for k in eight], 1),
+        positions=_lines(positions, 2),
+        offsets=_lines(offsets, 3),
+        load=_lines([f"let x{k} = {mapped(k)};" for k in eight], 2),
+        combine_two=_lines([combined.format(k, k % 2) for k in eight], 3),
+        combine_eight=_lines([combined.format(k, k) for k in eight], 3),
+        halves=_lines([f"p{k} = lw_join(p{k}, p{k + half});" for half in (4, 2, 1) for k in range(half)], 1),
         store=indented(module.store(finished), template),
     )
     text = module.bindings(scratch=accumulator) + module.loads() + text
-    has_vectors = len(module.contract.inputs) == 1 and not index and module.operands[0][1].bits == 32
+    has_vectors = len(module.contract.inputs) == 1 and module.operands[0][1].bits in (8, 32)
     return text + _reduction_vectors(module, names, finished) if has_vectors else text
+
+
+def _lines(lines: list[str], depth: int) -> str:
+    """Returns lines that a template indents so often."""
+    return ("\n" + 4 * depth * " ").join(lines)
 
 
 def _reduction_vectors(module: Module, names: dict[str, str], finished: str) -> str:
     """Returns the entry point for contiguous rows. Only 8 vectors at once are never scaled."""
     name, item = module.operands[0]
     template = read_template("reduction_vectors")
-    map_ = module.function("_map")
 
     def load(number: int) -> str:
-        return f"let v{number} = {name}_vectors[first + i / 4u + {16 * number}u];"
+        return f"let v{number} = {module.four(name, item, f'first + i / 4u + {16 * number}u')};"
+
+    def mapped(number: int, k: int) -> str:
+        index = [f"start + i + {64 * number + k}u"] if module.contract.kind.name == "index_reduction" else []
+        return f"{module.function('_map')}({', '.join([f'v{number}.{COMPONENTS[k]}', *index])})"
 
     def combine_vector(number: int) -> str:
-        values = (item.load.replace("$item", f"v{number}.{component}") for component in COMPONENTS)
-        return "\n".join(f"p{k} = lw_join(p{k}, {map_}({value}));" for k, value in enumerate(values))
+        return "\n".join(f"p{k} = lw_join(p{k}, {mapped(number, k)});" for k in range(4))
 
     combined = list(map(combine_vector, range(8)))
-    if names["accumulator"] not in _SCALARS:  # SwiftShader takes minutes to inline so many functions
+    if names["accumulator"] in module.library.texts:  # a struct: SwiftShader takes minutes to inline so many functions
         loaded = ", ".join(f"v{number}" for number in range(8))
         combined = [f"var loaded = array<vec4<{item.element}>, 8>({loaded});"]
         combined += ["for (var j = 0u; j < 8u; j += 1u) {", "let v0 = loaded[j];", combine_vector(0), "}"]
     only = "scale == 1.0 && " if names["scale"] else ""
     unrolled = [f"for (; {only}i + 64u * 7u + 4u <= length; i += 64u * 8u) {{", *map(load, range(8)), *combined, "}"]
-    values = {f"map_{component}": f"{map_}(v0.{component})" for component in COMPONENTS[:3]}
+    values = {f"map_{component}": mapped(0, k) for k, component in enumerate(COMPONENTS[:3])}
     load_one = load(0)
     if names["scale"]:
         load_one = load_one.replace("= ", "= lw_scaled_four(").replace(";", ", scale);")
-        template += read_template("reduction_scaled")
+        template += read_template("reduction_vectors_scaled")
     text = Template(template).substitute(
         names,
         unrolled="\n".join(unrolled),
         load_one=load_one,
         combine_one=combine_vector(0).replace("\n", "\n        "),
+        vector_shift=f"{4 if item.bits == 32 else 2}u",
         store=indented(module.store(finished), template),
         **values,
     )
+    if item.bits != 32:
+        return text
     return f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<{item.element}>>;\n" + text
 
 
@@ -151,124 +176,107 @@ def _search(module: Module) -> str:
 
 def _rows(module: Module) -> str:
     library, stem = module.library, f"lw_{module.stem}"
-    loads = [module.load(position) for position in range(len(module.contract.inputs))]
     if f"{stem}_advance" in library.texts:
-        return _scan(module, loads[0])
-    template, total = read_template("rows"), []
+        return _scan(module)
+    names = [name for name, _ in module.operands]
+    value, parameters = module.function("_value"), module.parameters("f32")
+    values = {f"map_{component}": f"{module.function('_map')}(four.{component})" for component in COMPONENTS}
+    total, scale = [], []
     if f"{stem}_term" in library.texts:
-        template = template.replace("@compute", read_template("rows_total") + "\n@compute")
-        total = ["$total"]
-    parameters = module.parameters("f32")
-    rescale, scale, element = "", [], loads[0]
+        values |= {f"term_{component}": f"{stem}_term(four.{component}, summary)" for component in COMPONENTS}
+        total = ["total"]
+    if f"{stem}_value_of_term" in library.texts:
+        value = f"{stem}_value_of_term"
     if f"{stem}_scale" in library.texts:
-        rescale = f"scale = {stem}_scale({', '.join(['summary', *parameters])});"
-        rescale += "\nif (scale != 1.0) {\n    $again\n}"
-        scale, element = ["scale"], f"lw_rounded({loads[0]} * scale)"  # see lw_scaled_four in pair.wgsl
-    numbers = ", ".join(["summary", *total, *scale, "lw.length", *parameters])
-    values = {
+        values["scale_of"] = f"{stem}_scale({', '.join(['summary', *parameters])})"
+        scale = ["scale"]
+    for component in COMPONENTS:
+        others = [f"lw_load_{other}({component}.{COMPONENTS[k]})" for k, other in enumerate(names[1:-1], 1)]
+        values[f"value_{component}"] = f"{value}({', '.join([f'four.{component}', *others, 'numbers'])})"
+    elements = [f"lw_load_{names[0]}(row.x + min(i + {k}u * lw_team, last) * stride)" for k in range(4)]
+    values |= {
         "summary": library.result(module.function("_identity")),
         "identity": f"{module.function('_identity')}()",
         "combine": module.function("_combine"),
-        "numbers": f"{module.function('_numbers')}({numbers})",
+        "numbers": f"{module.function('_numbers')}({', '.join(['summary', *total, *scale, 'lw.length', *parameters])})",
+        "numbers_type": library.result(module.function("_numbers")),
+        "input": names[0],
+        "elements": ", ".join(elements),
+        "component": COMPONENTS[len(names) - 1],
     }
-    again = rescale.replace("$again", "summary = lw_summarize(row, scale, invocation);")
-    text = Template(template).substitute(
-        values,
-        numbers=values["numbers"].replace("$total", "lw_add_up(row, summary, invocation)"),
-        map=f"{module.function('_map')}({element})",
-        rescale=again.replace("\n", "\n        "),
-        term=f"{stem}_term({loads[0]}, summary)",
-        value=f"{module.function('_value')}({', '.join([*loads, 'numbers'])})",
-        store=indented(module.store("value"), template),
-    )
-    text = module.bindings() + module.loads() + text
-    has_vectors = module.operands[0][1].element == module.out.element == "f32"
-    return text + _rows_vectors(module, values, rescale) if has_vectors else text
+    totals = Template(read_template("rows_total")).substitute(values) if total else ""
+    text = Template(read_template("rows")).substitute(values, total=totals)
+    keeps_terms = value.endswith("_of_term")
+    text += "".join(_rows_entry(name, values, bool(total), bool(scale), keeps_terms) for name in ("main", "blocks"))
+    vectors = (names[0], names[-1])
+    return module.bindings(vectors=vectors) + module.loads(vectors=vectors) + text
 
 
-def _rows_vectors(module: Module, values: dict[str, str], rescale: str) -> str:
-    """Returns the entry point for contiguous rows. The steps along a row are written out."""
-    library, name = module.library, module.operands[0][0]
-    stem = f"lw_{module.stem}"
+def _rows_entry(name: str, values: Mapping[str, str], has_terms: bool, has_scale: bool, keeps_terms: bool) -> str:
+    """Returns an entry point of rows: `main`, or `blocks`, which has loops along the row. The steps are written out."""
 
     def each(step: str) -> list[str]:
         """Returns the lines that do `step` with each vector `v` of an invocation, at `i` in the row."""
         steps = []
         for j in range(8):
-            text = step.replace("$v", f"v{j}").replace("$i", f"(member + {j} * team)")
-            steps.append(f"if (vectors > {j}u && member + {j} * team < end) {{ {text} }}")
+            text = step.replace("$v", f"v{j}").replace("$i", f"i + {j}u * step")
+            steps.append(f"if (vectors > {j}u && i + {j}u * step < lw.length) {{ {text} }}")
         return steps
 
-    load = [f"var v{j} = vec4<f32>();" for j in range(8)]
-    for j in range(8):
-        place = f"(row.x >> 4u) + min(member + {j} * team, end - 1u)"
-        load.append(f"if (vectors > {j}u) {{ v{j} = lw_load_vector({place}); }}")
-    summarize = each("summary = lw_summarize_four(summary, $v);")
-    again = [f"summary = {values['identity']};"]
-    again += each("summary = lw_summarize_four(summary, lw_scaled_four($v, scale));")
-    again += ["lw_combine_summaries(summary, invocation, team);", "summary = lw_summaries[first];"]
-    flags = ""
-    if rescale:  # if one team has to, all do it, because of the barriers
-        flags = "var<workgroup> lw_again: array<u32, 4>;\n"
-        flag = "if (invocation % 64u == 0u) { lw_again[invocation / 64u] = u32(scale != 1.0); }\n"
-        flag += "let flags = workgroupUniformLoad(&lw_again);\n"
-        rescale = rescale.replace("if (scale != 1.0)", flag + "if ((flags[0] | flags[1] | flags[2] | flags[3]) != 0u)")
-    add_up, total, value = [], "", module.function("_value")
-    if f"{stem}_term" in library.texts:
-        components = ", ".join(f"{stem}_term(four.{component}, summary)" for component in COMPONENTS)
-        total = f"fn lw_terms_of_four(four: vec4<f32>, summary: {values['summary']}) -> vec4<f32> {{\n"
-        total += f"    return vec4<f32>({components});\n}}\n"
-        kept = ""
-        if f"{stem}_value_of_term" in library.texts:
-            kept, value = " $v = terms;", f"{stem}_value_of_term"
-        step = f"let terms = lw_terms_of_four($v, summary); sum += dot(terms, vec4<f32>(1.0));{kept}"
-        add_up = ["var sum = 0.0;", *each(step)]
-        add_up.append("let total = lw_combine_totals(sum, invocation, team);")
-    items = []
-    for component in COMPONENTS:
-        others = [
-            f"lw_in_row_{other}({component}.{COMPONENTS[position]})"
-            for position, (other, _) in enumerate(module.operands[1:-1], 1)
-        ]
-        items.append(f"{value}({', '.join([f'four.{component}', *others, 'numbers'])})")
-    maps = {f"map_{component}": f"{module.function('_map')}(four.{component})" for component in COMPONENTS}
-    margin = "\n        "
-    text = Template(read_template("rows_vectors")).substitute(
-        values | maps,
-        load=margin.join(load),
-        summarize=margin.join(summarize),
-        rescale=rescale.replace("$again", "\n    ".join(again)).replace("\n", margin),
-        add_up=margin.join(add_up),
-        numbers=values["numbers"].replace("$total", "total"),
-        store=margin.join(each("lw_store_four(row, $i, $v, numbers);")),
-        total=total,
-        numbers_type=library.result(module.function("_numbers")),
-        component=COMPONENTS[len(module.contract.inputs)],
-        values=(",\n" + 37 * " ").join(items),
+    def along(*lines: str, is_first: bool = False) -> list[str]:
+        """Returns what does so along a row. Registers hold all of it, or a block."""
+        if name == "blocks":
+            return ["for (var i = first; i < lw.length; i += vectors * step) {", *load, *lines, "}"]
+        return ["{", "let i = first;", *(load if is_first else []), *lines, "}"]
+
+    load = [f"if (vectors > {j}u) {{ v{j} = lw_load_four(row, i + {j}u * step); }}" for j in range(8)]
+    rescale, add_up = [], []
+    if has_scale:
+        rescale = ["scale = $scale_of;", "if (lw_is_any(scale != 1.0, invocation)) {", "summary = $identity;"]
+        rescale += along(*each("summary = lw_summarize_four(summary, lw_scaled_four($v, scale), $i);"))
+        rescale += ["summary = lw_combine_summaries(summary, invocation);", "}"]
+    if has_terms:
+        kept = " $v = terms;" if keeps_terms else ""
+        step = f"let terms = lw_terms_of_four($v, summary, $i); sum += dot(terms, vec4<f32>(1.0));{kept}"
+        add_up = ["var sum = 0.0;", *along(*each(step)), "let total = lw_combine_totals(sum, invocation);"]
+    again = each("$v = lw_terms_of_four($v, summary, $i);") if keeps_terms and name == "blocks" else []
+    template = Template(read_template("rows_entry")).safe_substitute(
+        name=name,
+        variables=_lines([f"var v{j} = vec4<f32>();" for j in range(8)], 2),
+        summarize=_lines(along(*each("summary = lw_summarize_four(summary, $v, $i);"), is_first=True), 2),
+        rescale=_lines(rescale, 2),
+        add_up=_lines(add_up, 2),
+        store_row=_lines(along(*again, *each("lw_store_four(row, $i, $v, numbers);")), 3),
     )
-    bindings = f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<f32>>;\n"
-    bindings += f"@group(0) @binding({len(module.contract.inputs)}) "
-    bindings += "var<storage, read_write> out_vectors: array<vec4<f32>>;\n"
-    bindings += "fn lw_load_vector(i: u32) -> vec4<f32> {\n"
-    bindings += "    if ((lw_sources & 3u) == 2u) { return out_vectors[i]; }\n"
-    bindings += f"    return {name}_vectors[i];\n}}\n"
-    return bindings + flags + module.loads(results=False, first=1, stem="lw_in_row") + text
+    return Template(template).substitute(values)
 
 
-def _scan(module: Module, load: str) -> str:
-    template = read_template("scan")
-    zero = module.function("_zero")
-    text = Template(template).substitute(
+def _scan(module: Module) -> str:
+    zero, join = f"{module.function('_zero')}()", module.function("_join")
+    fours, names = range(4), [name for name, _ in module.operands]
+    rows = [f"let r{j} = start + column + lw.pitch * ((own + {j}u) / lw.team);" for j in fours]
+    rows += [f"let row{j} = lw.offsets + lw_element_offsets(min(r{j}, lw.count - 1u), 0u, lw.outer);" for j in fours]
+    rows += [f"let end{j} = select(0u, lw.length, r{j} < lw.count);" for j in fours]
+    scan = [f"let i{j} = begin + (own + {j}u) % lw.team * lw_tile + 4u * member;" for j in fours]
+    scan += [f"var x{j} = lw_scan_four(row{j}, i{j}, end{j});" for j in fours]
+    keep = [f"lw_sums[first + own + {j}u] = {module.function('_advance')}({zero}, x{j}.w);" for j in fours]
+    store = [f"lw_store_four(row{j}, i{j}, end{j}, x{j}, lw_before(before, first + own + {j}u));" for j in fours]
+    text = Template(read_template("scan")).substitute(
         item=module.out.value,
-        zero=f"{zero}()",
+        input=names[0],
+        sum=module.library.result(module.function("_zero")),
+        zero=zero,
         identity=f"{module.function('_identity')}()",
-        load=load,
-        value=f"{module.function('_value')}(lw_scanned[invocation], before)",
-        advance=f"{module.function('_advance')}(before, lw_scanned[lw_tile - 1u])",
-        join=module.function("_join"),
-        store=indented(module.store("value"), template),
+        join=join,
+        values=", ".join(f"{module.function('_value')}(x.{component}, before)" for component in COMPONENTS),
+        rows=_lines(rows, 1),
+        scan=_lines(scan, 2),
+        keep=_lines(keep, 3),
+        store=_lines(store, 3),
     )
-    return module.bindings(scratch=module.library.result(zero)) + module.loads() + text
+    vectors = (names[0], names[-1])
+    scratch = module.library.result(module.function("_zero"))
+    return module.bindings(scratch, vectors) + module.loads(vectors=vectors) + text
 
 
 def _rotation(module: Module) -> str:

@@ -242,20 +242,21 @@ class Module:
             if numbers:
                 cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
             if item.is_stored_like(self.out) and results:
-                cases.append((2, self._load(item, "out_buffer", atomic=item.packed)))
+                cases.append((2, self._load(item, "out_buffer", item.packed, "out" in vectors)))
             if each.optional:
                 absent = f"lw_{self.stem}_absent_{each.name}"
                 cases.append((3, f"{absent if absent in self.library.texts else item.value}()"))
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
-            buffer = f"{each.name}_buffer"
-            own = f"{buffer}[at >> 4u][(at >> 2u) & 3u]" if each.name in vectors else self._load(item, buffer)
+            own = self._load(item, f"{each.name}_buffer", is_vector=each.name in vectors)
             lines.append(f"    return {own};")
             body = "\n".join(lines)
             functions.append(f"fn {stem}_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")
         return "".join(functions)
 
-    def _load(self, item: Item, buffer: str, atomic: bool = False) -> str:
+    def _load(self, item: Item, buffer: str, atomic: bool = False, is_vector: bool = False) -> str:
+        if is_vector:
+            return f"{buffer}[at >> 4u][(at >> 2u) & 3u]"
         word = f"{buffer}[at >> {3 if item.bits == 64 else 2}u]"
         word = f"atomicLoad(&{word})" if atomic else word
         return item.load.replace("$item", item.extract(word) if item.packed else word)
@@ -280,22 +281,23 @@ class Module:
                 parts.append(f"@group(0) @binding({position}) var<storage, {access}> {variable};\n")
         for position, each in enumerate(self.contract.inputs):
             item = self.operands[position][1]
+            i = f"(lw.offsets.{COMPONENTS[position]} >> {4 if item.bits == 32 else 2}u) + i"
             number = item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == 1u) {{ return vec4<{item.value}>({number}); }}"]
             if item.is_stored_like(self.out):
-                four = self._four("out", position, item, item.packed)
+                four = self.four("out", item, i, item.packed)
                 lines.append(f"    if (({source}) == 2u) {{ return {four}; }}")
-            lines.append(f"    return {self._four(each.name, position, item)};")
+            lines.append(f"    return {self.four(each.name, item, i)};")
             body = "\n".join(lines)
             parts.append(f"fn lw_load_four_{each.name}(i: u32) -> vec4<{item.value}> {{\n{body}\n}}\n")
         return "".join(parts)
 
-    def _four(self, name: str, position: int, item: Item, atomic: bool = False) -> str:
-        offset = f"lw.offsets.{COMPONENTS[position]}"
+    def four(self, name: str, item: Item, i: str, atomic: bool = False) -> str:
+        """Returns an expression of vector i of an operand: four elements, in 4 or 16 bytes."""
         if item.bits == 32:
-            return f"{name}_vectors[({offset} >> 4u) + i]"
-        word = f"{name}_buffer[({offset} >> 2u) + i]"
+            return f"{name}_vectors[{i}]"
+        word = f"{name}_buffer[{i}]"
         word = f"atomicLoad(&{word})" if atomic else word
         items = f"((vec4<u32>({word}) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u))"
         if item.value == "bool":

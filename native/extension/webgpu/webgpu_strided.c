@@ -5,16 +5,27 @@
 #include "python/errors.h"
 #include "webgpu/shader.h"
 #include "webgpu/webgpu_launch.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    BLOCK = 4096,  /* elements of a block of a reduction */
-    TEAMS = 16,    /* blocks that a workgroup reduces at once, if they are contiguous */
-    VECTORS = 8,   /* of a row that an invocation holds in registers, at most */
-    ROW_TEAM = 64, /* invocations that compute a short row */
-    SHORT_ROW = 4 * VECTORS * ROW_TEAM,
-    ROW_ROUNDS = 64,                         /* of loops for a row, apart from those over its elements */
-    VECTOR_ROW = 4 * VECTORS * LW_WGSL_GROUP /* elements of the longest row that a workgroup holds in registers */
+    BLOCK = 4096,         /* elements of a block of a reduction */
+    TEAMS = 16,           /* blocks that a workgroup reduces at once, if they are contiguous */
+    PARTIALS = 64,        /* results that a block is reduced to first */
+    OWN_PARTIALS = 8,     /* of an invocation */
+    FEW_BLOCKS = 1 << 14, /* that more invocations share, so that they keep the device busy */
+    LARGE_TEAM = 32,
+    SHORT_REDUCTION = 128, /* elements of a row that is not read as vectors */
+    VECTORS = 8,           /* of a row that an invocation holds in registers, at most */
+    ROW_TEAM = 64,         /* invocations that share a short row, at most */
+    SECTOR = 8,            /* numbers of 4 bytes in the least that is read from memory at once */
+    SCAN_TILE = 64,
+    SCAN_TILES = 64,   /* that a workgroup scans at once */
+    SCAN_COLUMNS = 16, /* adjacent rows that a workgroup scans at once, at most */
+    SCAN_TURNS = 4,    /* scans of a workgroup, one after another, from which on they may be divided among several */
+    SCAN_GROUPS = 128, /* workgroups from which on they are not */
+    SCAN_BLOCKS = 1024,
+    ROW_ROUNDS = 64 /* of loops for a row, apart from those over its elements */
 };
 
 static const double TURN = 6.283185307179586;
@@ -27,7 +38,7 @@ typedef struct strided {
     uint32_t strides[LW_MAX_NDIM][LW_WGSL_OPERANDS];
     uint32_t count, packed, outer, ndim, length, blocks;
     uint32_t numbers[LW_WGSL_OPERANDS - 1][2];
-    uint32_t teams;
+    uint32_t teams, team, pitch;
 } strided;
 
 _Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the parameters of a dispatch must have room");
@@ -100,80 +111,134 @@ void lw_webgpu_elementwise(lw_webgpu_launch *launch) {
     record_elements(launch, uses_vectors ? 1 : lw_item_size(launch->plan->dtype));
 }
 
-/* Returns whether the rows of an operand are contiguous, and start at multiples of 16 bytes. */
+/* Returns whether the rows of an operand are contiguous, and start where four of their elements can be read at once. */
 static int has_vector_rows(const lw_webgpu_launch *launch, int operand) {
-    const lw_layout *layout = &launch->plan->layout;
-    int fits = layout->inner == 1 && launch->parameters[operand] % 16 == 0;
+    const lw_plan *plan = launch->plan;
+    const lw_layout *layout = &plan->layout;
+    int is_input = operand < plan->operation->input_count;
+    int64_t item = lw_item_size(is_input ? plan->operands[operand].dtype : plan->dtype);
+    int fits = layout->inner == 1 && launch->parameters[operand] % (4 * item) == 0;
     for (int axis = 0; axis < layout->ndim - 1 && fits; axis++) {
-        fits = layout->shape[axis] == 1 || layout->strides[operand][axis] % 16 == 0;
+        fits = layout->shape[axis] == 1 || layout->strides[operand][axis] % (4 * item) == 0;
     }
-    return fits && layout->strides[operand][layout->ndim - 1] == 4;
+    return fits && layout->strides[operand][layout->ndim - 1] == item;
 }
 
-/* Rows whose elements are contiguous need one dispatch if they have up to TEAMS blocks, others if they have one. For
- * longer rows, the results of TEAMS blocks or of one go to scratch memory and are combined. */
+/* Returns how many invocations share `count` elements, of which each has `own`: a power of two up to a workgroup. */
+static int64_t team_of(int64_t count, int64_t own) {
+    int64_t team = 1;
+    while (team < LW_WGSL_GROUP && team * own < count) {
+        team *= 2;
+    }
+    return team;
+}
+
+/* Returns how many rows neighboring invocations may have: several if the elements of the first operand are closer to
+ * each other across rows than along them. */
+static int64_t adjacent_rows(const lw_webgpu_launch *launch) {
+    const lw_layout *layout = &launch->plan->layout;
+    int last = layout->ndim - 1, across = last - layout->inner;
+    const int64_t *strides = layout->strides[0];
+    int is_across = across >= 0 && strides[across] && llabs(strides[across]) < llabs(strides[last]);
+    return is_across ? team_of(layout->shape[across], 1) : 1;
+}
+
+/* Lets `team` invocations share each row. */
+static void set_team(lw_webgpu_launch *launch, int64_t team) {
+    int64_t rows = adjacent_rows(launch), most = LW_WGSL_GROUP / team;
+    parameters_of(launch)->team = (uint32_t)team;
+    parameters_of(launch)->pitch = (uint32_t)(rows < most ? rows : most);
+}
+
+/* Contiguous rows that are not short are read as vectors, and need one dispatch if they have up to TEAMS blocks, others
+ * if they have one. For longer rows, the results of TEAMS blocks or of one go to scratch memory and are combined. */
 void lw_webgpu_reduction(lw_webgpu_launch *launch) {
     fill_parameters(launch);
-    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks, teams = 1;
-    int uses_vectors = lw_shaders[launch->plan->kernel].has_vectors;
-    uses_vectors = uses_vectors && blocks > 0 && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
+    strided *parameters = parameters_of(launch);
+    int64_t count = parameters->count, blocks = parameters->blocks, length = parameters->length, teams = 1;
+    int uses_vectors = lw_shaders[launch->plan->kernel].has_vectors && length > SHORT_REDUCTION;
+    uses_vectors = uses_vectors && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
     while (uses_vectors && teams < blocks && teams < TEAMS) {
         teams *= 2;
     }
-    parameters_of(launch)->teams = (uint32_t)teams;
-    int64_t results = lw_divide_up(blocks, teams), groups = count * (results > 1 ? results : 1);
-    if (results > 1) {
-        lw_webgpu_bind_scratch(launch, count * results * lw_shaders[launch->plan->kernel].scratch_bytes);
+    int64_t results = lw_divide_up(blocks, teams), units = count * (results > 1 ? results : 1);
+    int64_t team = team_of(length < PARTIALS ? length : PARTIALS, OWN_PARTIALS);
+    if (units < FEW_BLOCKS && length >= 4 * PARTIALS) {
+        team = LARGE_TEAM;
     }
-    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : results > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
-    lw_webgpu_record_groups(launch, uses_vectors ? lw_divide_up(groups * teams, TEAMS) : groups);
+    set_team(launch, team);
+    parameters->teams = (uint32_t)teams;
+    if (results > 1) {
+        lw_webgpu_bind_scratch(launch, units * lw_shaders[launch->plan->kernel].scratch_bytes);
+    }
+    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
+    lw_webgpu_record_invocations(launch, units * (uses_vectors ? teams * TEAMS : parameters->team));
     if (results > 1) {
         launch->dispatch.entry = LW_ENTRY_COMBINE;
-        lw_webgpu_record_groups(launch, count);
+        lw_webgpu_record_invocations(launch, count * team_of(results, 4));
     }
 }
 
-/* Returns whether the rows and the results have contiguous elements that fit the registers of a workgroup. */
-static int has_short_vector_rows(const lw_webgpu_launch *launch) {
-    const lw_layout *layout = &launch->plan->layout;
-    int64_t length = layout->ndim > 0 ? layout->shape[layout->ndim - 1] : 0;
-    uint32_t first = launch->dispatch.sources & 3;
-    for (uint32_t others = launch->dispatch.sources >> 2; others; others >>= 2) {
-        if ((others & 3) == LW_FROM_RESULT) {
-            return 0;
-        }
+/* Prefix sums. If there are too few rows for the device, workgroups scan blocks of them, and those of a dispatch before
+ * only add them up. */
+static void record_scan(lw_webgpu_launch *launch) {
+    strided *parameters = parameters_of(launch);
+    int64_t rows = adjacent_rows(launch), pitch = rows < SCAN_COLUMNS ? rows : SCAN_COLUMNS, most = SCAN_TILES / pitch;
+    int64_t team = team_of(parameters->length, SCAN_TILE), blocks = 1;
+    team = team < most ? team : most;
+    int64_t groups = lw_divide_up(parameters->count, SCAN_TILES / team);
+    int64_t turns = lw_divide_up(parameters->length, team * SCAN_TILE);
+    if (groups < SCAN_GROUPS && turns >= SCAN_TURNS) {
+        blocks = lw_divide_up(turns, lw_divide_up(turns * groups, SCAN_BLOCKS));
     }
-    return lw_shaders[launch->plan->kernel].has_vectors && (first == LW_FROM_BUFFER || first == LW_FROM_RESULT) &&
-           length > 0 && length % 4 == 0 && length <= VECTOR_ROW && has_vector_rows(launch, 0) &&
-           has_vector_rows(launch, launch->plan->operation->input_count);
+    parameters->pitch = (uint32_t)pitch;
+    parameters->team = (uint32_t)team;
+    parameters->teams = (uint32_t)lw_divide_up(turns, blocks);
+    parameters->blocks = (uint32_t)blocks;
+    launch->dispatch.variant = (uint32_t)(has_vector_rows(launch, 0) && has_vector_rows(launch, 1));
+    if (blocks > 1) {
+        lw_webgpu_bind_scratch(launch, parameters->count * blocks * lw_shaders[launch->plan->kernel].scratch_bytes);
+        launch->dispatch.entry = LW_ENTRY_BLOCKS;
+        lw_webgpu_record_groups(launch, groups * blocks);
+        launch->dispatch.entry = LW_ENTRY_MAIN;
+    }
+    lw_webgpu_record_groups(launch, groups * blocks);
 }
 
-/* A workgroup computes a row, or in prefix sums a block of one. If rows have several blocks, their sums go to scratch
- * memory and are combined first. */
+/* Returns how many invocations share a row: so few that each has several vectors, since teams wait for each other, but
+ * enough to read and write whole sectors of memory. If rows are adjacent, a workgroup has at least a sector of them. */
+static int64_t row_team(const lw_webgpu_launch *launch, int64_t length, int is_apart) {
+    int64_t most = length > 4 * VECTORS * ROW_TEAM ? LW_WGSL_GROUP : ROW_TEAM;
+    if (adjacent_rows(launch) > 1) {
+        return length <= 4 * VECTORS ? 1 : length <= 4 * VECTORS * SECTOR ? SECTOR : LW_WGSL_GROUP / SECTOR;
+    }
+    int64_t least = team_of(length < 2 * SECTOR ? length : 2 * SECTOR, is_apart ? 4 : SECTOR);
+    int64_t team = team_of(length, 2 * VECTORS);
+    return team < least ? least : team < most ? team : most;
+}
+
+/* A workgroup computes as many rows as it has teams. */
 void lw_webgpu_rows(lw_webgpu_launch *launch) {
     fill_parameters(launch);
-    int64_t count = parameters_of(launch)->count, blocks = parameters_of(launch)->blocks;
-    int64_t length = parameters_of(launch)->length, scratch_bytes = lw_shaders[launch->plan->kernel].scratch_bytes;
-    if (has_short_vector_rows(launch)) {
-        launch->dispatch.entry = LW_ENTRY_VECTORS;
-        int64_t team = length <= SHORT_ROW ? ROW_TEAM : LW_WGSL_GROUP, rows = LW_WGSL_GROUP / team; /* of a workgroup */
-        launch->dispatch.variant = (uint32_t)(lw_divide_up(length, 4 * team) + (rows > 1 ? 2 * VECTORS : 0));
-        lw_webgpu_record_groups(launch, lw_divide_up(count, rows));
+    if (lw_shaders[launch->plan->kernel].scratch_bytes) {
+        record_scan(launch);
         return;
     }
-    if (!scratch_bytes) { /* up to three passes over the row */
-        int64_t rounds = 3 * (length / LW_WGSL_GROUP) + ROW_ROUNDS;
-        lw_webgpu_check_rounds(launch, count, lw_webgpu_at_most(launch, count), rounds);
-    } else if (blocks > 1) {
-        lw_webgpu_bind_scratch(launch, count * blocks * scratch_bytes);
-        launch->dispatch.entry = LW_ENTRY_BLOCKS;
-        lw_webgpu_record_groups(launch, count * blocks);
-        launch->dispatch.entry = LW_ENTRY_COMBINE;
-        lw_webgpu_record_groups(launch, count);
-        launch->dispatch.entry = LW_ENTRY_MAIN;
-        count *= blocks;
+    int64_t length = parameters_of(launch)->length, vectors = 1;
+    int is_apart = length % 4 != 0 || (launch->dispatch.sources & 3) == LW_FROM_NUMBER || !has_vector_rows(launch, 0) ||
+                   !has_vector_rows(launch, launch->plan->operation->input_count);
+    int64_t team = row_team(launch, length, is_apart), teams = LW_WGSL_GROUP / team;
+    int64_t own = lw_divide_up(length, 4 * team), groups = lw_divide_up(parameters_of(launch)->count, teams);
+    while (vectors < own && vectors < VECTORS) {
+        vectors *= 2;
     }
-    lw_webgpu_record_groups(launch, count);
+    lw_webgpu_check_rounds(launch, groups, lw_webgpu_at_most(launch, groups),
+                           4 * lw_divide_up(own, vectors) + ROW_ROUNDS);
+    int team_shift = __builtin_ctzll((unsigned long long)team);
+    int pitch_shift = adjacent_rows(launch) > 1 ? __builtin_ctzll((unsigned long long)teams) : 0;
+    launch->dispatch.entry = own > vectors ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    launch->dispatch.variant = (uint32_t)(vectors | is_apart << 4 | team_shift << 5 | pitch_shift << 9);
+    lw_webgpu_record_groups(launch, groups);
 }
 
 /* put first finds the last of equal indices, in scratch memory with a word for each position along the axis. */

@@ -54,6 +54,8 @@ CALLS: dict[str, Callable[[Place], Any]] = {
     "reduction, vectors": lambda on: lw.sum(on(ROWS), axis=1),
     "reduction, blocks": lambda on: lw.sum(on(LONG)[:, ::-1], axis=1),
     "reduction, vectors and blocks": lambda on: lw.max(on(LONG), axis=1),
+    "reduction of short rows": lambda on: lw.sum(on(ROWS)[:, :10], axis=1),
+    "reduction of bytes": lambda on: lw.any(on(SQUARE) > 3, axis=1),
     "reduction of columns": lambda on: lw.prod(on(SQUARE), axis=0),
     "reduction of pairs": lambda on: lw.vecdot(on(LONG), on(LONG)[0]),
     "variance": lambda on: lw.var(on(LONG), axis=1),
@@ -71,14 +73,19 @@ CALLS: dict[str, Callable[[Place], Any]] = {
     "take_along_axis": lambda on: lw.take_along_axis(on(ROWS), lw.argmax(on(ROWS), axis=1, keepdims=True), axis=1),
     "put": lambda on: put(on(ROWS), on(PICKED), on(SQUARE[:200, :1])),
     "put of bytes": lambda on: put(on(FLAGS), on(PICKED), on(FLAGS[:200])),
+    "softmax, blocks": lambda on: lw.softmax(on(LONG)),
+    "softmax of short rows": lambda on: lw.softmax(on(ROWS)[:, :3]),
     "softmax, vectors": lambda on: lw.softmax(on(VECTORS)),
     "rms_norm, vectors": lambda on: lw.rms_norm(on(VECTORS), on(VECTORS)[0]),
     "softmax": lambda on: lw.softmax(on(ROWS)[:, 1:]),
     "softmax of columns": lambda on: lw.softmax(on(SQUARE), axis=0),
+    "softmax of columns, blocks": lambda on: lw.softmax(on(WIDE).reshape(1500, 2), axis=0),
     "layer_norm": lambda on: lw.layer_norm(on(LONG), None, on(LONG)[0]),
     "rms_norm": lambda on: lw.rms_norm(on(ROWS)[:, ::-1], on(ROWS)[0]),
     "cumulative_sum": lambda on: lw.cumulative_sum(on(ROWS), axis=1),
-    "cumulative_sum, blocks": lambda on: lw.cumulative_sum(on(INTEGERS), axis=1),
+    "cumulative_sum, turns": lambda on: lw.cumulative_sum(on(INTEGERS), axis=1),
+    "cumulative_sum, blocks": lambda on: lw.cumulative_sum(on(INTEGERS).reshape(-1)),
+    "cumulative_sum of columns": lambda on: lw.cumulative_sum(on(INTEGERS), axis=0),
     "rope": lambda on: lw.rope(on(ROWS), offset=5),
     "conv2d": lambda on: lw.conv2d(on(IMAGES), on(IMAGES[:, :, :3, :5]), padding=2),
     "conv2d, tiles": lambda on: lw.conv2d(on(CHANNELS), on(FILTERS), padding=1, groups=3),
@@ -133,7 +140,7 @@ def test_ranges() -> None:
 
 
 def test_prefix_sums_with_one_workgroup(switch: Switch) -> None:
-    """The invocations of a workgroup combine the sums of 64 rows at once."""
+    """It scans rows of two turns one after another, and rows that are shorter than a tile 64 at once."""
     switch.use(lambda: open_limited(1))
-    x = integers(9, 70, 4100)
-    np.testing.assert_array_equal(np.array(lw.cumulative_sum(on_gpu(x), axis=1)), x.cumsum(1))
+    for x in (integers(9, 70, 4100), integers(9, 200, 30)):
+        np.testing.assert_array_equal(np.array(lw.cumulative_sum(on_gpu(x), axis=1)), x.cumsum(1))

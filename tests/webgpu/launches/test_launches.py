@@ -137,45 +137,51 @@ def test_sources(fake: FakePlayer, name: str) -> None:
 
 
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
-@pytest.mark.parametrize("length", [1, 5, BLOCK])
-@pytest.mark.parametrize("count", [1, 30, GROUPS, GROUPS + 1])
-def test_a_reduction_of_one_block_has_a_workgroup_for_each_row(
-    fake: FakePlayer, count: int, length: int, operation: str
+@pytest.mark.parametrize(
+    ("length", "team"), [(1, 1), (5, 1), (8, 1), (9, 2), (32, 4), (33, 8), (255, 8), (256, 32), (BLOCK, 32)]
+)
+@pytest.mark.parametrize("count", [1, 30, 8 * GROUPS + 1])
+def test_a_reduction_of_one_block_has_a_team_for_each_row(
+    fake: FakePlayer, count: int, length: int, team: int, operation: str
 ) -> None:
-    """Columns of a transposed matrix are rows that are not contiguous, if there are several."""
-    x = zeros(length, count).T
-    (dispatch,) = fake.recorded(getattr(lw, operation)(x[:, ::-1], axis=1))
-    fields = dispatch.fields()
-    assert (dispatch.kernel, dispatch.entry) == (f"{operation}_float32", "main")
-    assert_groups(dispatch, count)
-    assert (fields["length"], fields["blocks"], fields["count"]) == (length, 1, count)
-    assert fields["ndim"] == fields["outer"] + 1
-    assert dispatch.buffers[2] == 0  # no scratch memory
+    """Rows that are columns of a matrix are adjacent."""
+    for x in (repeated(length, count).T, on_gpu(np.zeros((length, count)), np.float32).T):
+        (dispatch,) = fake.recorded(getattr(lw, operation)(x[:, ::-1], axis=1))
+        fields = dispatch.fields()
+        assert (dispatch.kernel, dispatch.entry) == (f"{operation}_float32", "main")
+        assert_groups(dispatch, math.ceil(count * team / GROUP))
+        assert (fields["length"], fields["blocks"], fields["count"], fields["team"]) == (length, 1, count, team)
+        assert fields["ndim"] == fields["outer"] + 1
+        assert dispatch.buffers[2] == 0  # no scratch memory
+    if min(count, length) > 1:
+        assert fields["pitch"] == min(GROUP // team, 2 ** math.ceil(math.log2(count)))
 
 
-@pytest.mark.parametrize(("count", "groups"), [(1, 3), (30, 90), (GROUPS, GROUPS), (GROUPS + 1, GROUPS)])
-def test_a_reduction_of_three_blocks_has_a_workgroup_for_each(fake: FakePlayer, count: int, groups: int) -> None:
+@pytest.mark.parametrize("count", [1, 30, 8 * GROUPS])
+def test_a_reduction_of_three_blocks_has_a_team_for_each(fake: FakePlayer, count: int) -> None:
+    """Workgroups combine the results of as many rows as they have invocations."""
     length = 2 * BLOCK + 1
-    blocks, combine = fake.recorded(lw.sum(zeros(count, length)[:, ::-1], axis=1))
-    assert (blocks.entry, combine.entry) == ("blocks", "combine")
-    assert_groups(blocks, groups)
-    assert_groups(combine, count)
+    blocks, combine = fake.recorded(lw.sum(repeated(count, length + 1)[:, 1:], axis=1))
+    assert (blocks.entry, combine.entry) == ("main", "combine")
+    assert_groups(blocks, math.ceil(count * 3 * 32 / GROUP))
+    assert_groups(combine, math.ceil(count / GROUP))
     assert blocks.buffers == combine.buffers
     assert fake.sizes[blocks.buffers[2]] >= 3 * count * 4
     fields = blocks.fields()
     assert (fields["length"], fields["blocks"], fields["count"], fields["teams"]) == (length, 3, count, 1)
+    assert (fields["team"], fields["pitch"]) == (32, 1)
     assert fields == combine.fields()
 
 
 @pytest.mark.parametrize(
     ("count", "length", "groups", "teams"),
-    [(1, 100, 1, 1), (16, 100, 1, 1), (17, 8, 2, 1), (8, BLOCK + 4, 1, 2), (9, 2 * BLOCK + 4, 3, 4),
+    [(1, 129, 1, 1), (16, 132, 1, 1), (17, 132, 2, 1), (8, BLOCK + 4, 1, 2), (9, 2 * BLOCK + 4, 3, 4),
      (2, 16 * BLOCK, 2, 16), (2, 16 * BLOCK + 4, 4, 16)],
 )  # fmt: skip
 def test_contiguous_rows_are_reduced_in_teams(
     fake: FakePlayer, count: int, length: int, groups: int, teams: int
 ) -> None:
-    """A workgroup reduces 16 blocks. If a row has more, the results are combined."""
+    """A workgroup reduces 16 blocks. If a row has more, the results are combined. Short rows are read otherwise."""
     assert constant("reduction_vectors", "lw_teams") == 16
     first, *rest = fake.recorded(lw.sum(zeros(count, length), axis=1))
     assert (first.entry, first.groups) == ("vectors", (groups, 1, 1))
@@ -189,8 +195,8 @@ def test_rows_that_are_not_contiguous_are_not_read_as_vectors(fake: FakePlayer) 
     lw.softmax(x, out=x)
     lw.rms_norm(x, y[0], out=x)
     lw.rms_norm(y[:1], x[1], out=x[:1])
-    entries = [each.entry for each in fake.recorded(x)]
-    assert entries == ["vectors", "main", "main", "main", "main", "vectors", "vectors", "main"]
+    is_apart = [each.variant >> 4 & 1 for each in fake.recorded(x)]
+    assert is_apart == [0, 1, 1, 1, 1, 0, 0, 0]
     assert len(results) == 5
 
 
@@ -202,30 +208,54 @@ def test_scratch_memory_is_used_again(fake: FakePlayer) -> None:
 
 @pytest.mark.parametrize("count", [1, GROUPS + 1])
 @pytest.mark.parametrize(
-    ("length", "entry", "vectors", "rows"),
-    [(5, "main", 0, 1), (4, "vectors", 16 + 1, 4), (1028, "vectors", 16 + 5, 4), (2048, "vectors", 16 + 8, 4),
-     (2052, "vectors", 3, 1), (8192, "vectors", 8, 1), (8196, "main", 0, 1)],
+    ("length", "entry", "vectors", "is_apart", "team"),
+    [(3, "main", 1, 1, 1), (4, "main", 1, 0, 1), (5, "main", 1, 1, 2), (10, "main", 1, 1, 4), (12, "main", 2, 0, 2),
+     (33, "main", 4, 1, 4), (100, "main", 4, 0, 8), (1028, "main", 8, 0, 64), (2048, "main", 8, 0, 64),
+     (2049, "main", 4, 1, 256), (8192, "main", 8, 0, 256), (8196, "blocks", 8, 0, 256)],
 )  # fmt: skip
 def test_a_workgroup_computes_a_row_or_several_short_ones(
-    fake: FakePlayer, length: int, entry: str, vectors: int, rows: int, count: int
+    fake: FakePlayer, length: int, entry: str, vectors: int, is_apart: int, team: int, count: int
 ) -> None:
-    """Each invocation holds up to 8 vectors of four elements; 256 compute a row, or 64 a short one."""
+    """Each invocation holds up to 8 vectors of four elements."""
     (dispatch,) = fake.recorded(lw.layer_norm(zeros(count, length), None, zeros(length)))
-    assert (dispatch.kernel, dispatch.entry, dispatch.variant) == ("layer_norm_float32", entry, vectors)
-    assert_groups(dispatch, math.ceil(count / rows))
+    assert (dispatch.kernel, dispatch.entry) == ("layer_norm_float32", entry)
+    assert dispatch.variant == vectors + 16 * is_apart + 32 * int(math.log2(team))
+    assert_groups(dispatch, math.ceil(count * team / GROUP))
 
 
 @pytest.mark.parametrize(
-    ("length", "entries", "groups"),
-    [(BLOCK, ["main"], [7]), (BLOCK + 1, ["blocks", "combine", "main"], [14, 7, 14])],
-)
-def test_prefix_sums(fake: FakePlayer, length: int, entries: list[str], groups: list[int]) -> None:
-    """One workgroup scans a block, after the sums of all earlier blocks are known."""
-    dispatches = fake.recorded(lw.cumulative_sum(zeros(7, length), axis=1))
+    ("length", "entry", "vectors", "team"),
+    [(2, "main", 1, 1), (32, "main", 8, 1), (33, "main", 2, 8), (256, "main", 8, 8), (257, "main", 4, 32),
+     (1024, "main", 8, 32), (1025, "blocks", 8, 32)],
+)  # fmt: skip
+def test_a_workgroup_computes_adjacent_rows(fake: FakePlayer, length: int, entry: str, vectors: int, team: int) -> None:
+    """Their invocations are neighbors."""
+    (dispatch,) = fake.recorded(lw.softmax(zeros(length, 300), axis=0))
+    pitch = GROUP // team
+    assert dispatch.entry == entry
+    assert dispatch.variant == vectors + 16 + 32 * int(math.log2(team)) + 512 * int(math.log2(pitch))
+    assert_groups(dispatch, math.ceil(300 / pitch))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "entries", "groups", "fields"),
+    [((7, 64), 1, ["main"], 1, (1, 1, 1, 1)), ((70, 65), 1, ["main"], 3, (2, 1, 1, 1)),
+     ((7, 3 * BLOCK), 1, ["main"], 7, (64, 1, 3, 1)), ((7, 3 * BLOCK + 1), 1, ["blocks", "main"], 28, (64, 1, 1, 4)),
+     ((300, 40), 0, ["main"], 3, (4, 16, 2, 1)), ((5000, 3), 0, ["blocks", "main"], 5, (16, 4, 1, 5)),
+     ((128, 5 * BLOCK), 1, ["main"], GROUPS, (64, 1, 5, 1))],
+)  # fmt: skip
+def test_prefix_sums(
+    fake: FakePlayer, shape: tuple[int, int], axis: int, entries: list[str], groups: int, fields: tuple[int, ...]
+) -> None:
+    """A workgroup scans 64 tiles of 64 elements at once, of one row or several, and then the next ones. If that would
+    be few workgroups, each scans a block of the rows, after the sums of all blocks are known."""
+    dispatches = fake.recorded(lw.cumulative_sum(zeros(*shape), axis=axis))
     assert [each.entry for each in dispatches] == entries
-    assert [each.groups for each in dispatches] == [(each, 1, 1) for each in groups]
+    for dispatch in dispatches:
+        assert_groups(dispatch, groups)
+        assert tuple(dispatch.fields()[name] for name in ("team", "pitch", "teams", "blocks")) == fields
     assert len({each.buffers for each in dispatches}) == 1
-    assert (dispatches[0].buffers[2] > 0) == (length > BLOCK)
+    assert (dispatches[0].buffers[2] > 0) == (len(entries) > 1)
 
 
 def test_put_clears_claims_and_writes(fake: FakePlayer) -> None:

@@ -191,7 +191,7 @@ def test_out_of_memory_for_scratch_memory(fake: FakePlayer) -> None:
     fake.capacity = float("inf")
     assert not any(out.tolist())
     lw.sum(x[:, ::-1], axis=1, out=out)
-    assert [each.entry for each in fake.recorded(out)] == ["blocks", "combine"]
+    assert [each.entry for each in fake.recorded(out)] == ["main", "combine"]
 
 
 def test_the_budget_includes_what_is_kept(limited: Callable[..., FakePlayer]) -> None:
