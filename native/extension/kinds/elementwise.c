@@ -241,7 +241,7 @@ int lw_resolve_elementwise(const lw_arguments *arguments, lw_plan *plan) {
         shape = broadcast;
         ndim = lw_broadcast_shape(operands, count, broadcast);
     }
-    int like = arguments->out ? 0 : count; /* `out` is row-major */
+    int like = arguments && arguments->out ? 0 : count; /* `out` is row-major */
     if (ndim < 0 || lw_set_result_like(plan, ndim, shape, operands, like) < 0) {
         return -1;
     }
