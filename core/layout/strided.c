@@ -27,12 +27,34 @@ static int64_t copy_reversed(char *to, const char *from, int64_t count, int32_t 
     return i;
 }
 
+/* Copies every second element, as many as fill registers, to a contiguous array. Returns how many it has copied: at
+ * least one is left, because a register also reads the element after the last one that it takes. */
+static int64_t copy_alternate(char *to, const char *from, int64_t count, int32_t size) {
+    int64_t step = size == 1 ? V16_LANES : size == 8 ? VF64_LANES : VF32_LANES, i = 0;
+    for (; i + step < count; i += step) {
+        const char *at = from + 2 * i * size;
+        char *target = to + i * size;
+        if (size == 1) {
+            hu8_store((uint8_t *)target, __builtin_convertvector(vu16_load((const uint16_t *)at), hu8));
+        } else if (size == 2) {
+            ni16_store((int16_t *)target, __builtin_convertvector(vi32_load((const int32_t *)at), ni16));
+        } else if (size == 4) {
+            const int32_t *both = (const int32_t *)at;
+            vi32_store((int32_t *)target, vi32_even(vi32_load(both), vi32_load(both + VF32_LANES)));
+        } else {
+            const int64_t *both = (const int64_t *)at;
+            vi64_store((int64_t *)target, vi64_even(vi64_load(both), vi64_load(both + VF64_LANES)));
+        }
+    }
+    return i;
+}
+
 void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
-    if (to_step == size && from_step == -size) {
-        PATH("strided: reversed");
-        int64_t done = copy_reversed(to, from, count, size);
+    if (to_step == size && (from_step == -size || from_step == 2 * size)) {
+        PATH_EITHER(from_step < 0, "strided: reversed", "strided: alternate");
+        int64_t done = from_step < 0 ? copy_reversed(to, from, count, size) : copy_alternate(to, from, count, size);
         to += done * size;
-        from -= done * size;
+        from += done * from_step;
         count -= done;
     }
     if (to_step == size && from_step == size) {

@@ -31,6 +31,7 @@ typedef struct reduction {
 enum {
     REDUCTION_CHUNK = (1 << 16) / REDUCE_BLOCK, /* the most blocks per chunk; a power of two */
     REDUCTION_FEW_GROUPS = 4, /* per thread; from this number on, tasks of whole groups keep all threads busy */
+    REDUCTION_LINE = 64,      /* bytes of adjacent outputs, at least, that a task reduces */
     REDUCTION_SHORT = 16      /* transposing a group saves time if at most this many elements per output are reduced */
 };
 
@@ -330,6 +331,11 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     }
     r.transposed = !adjacent && r.line >= 4 && r.count <= REDUCTION_SHORT;
     r.width = adjacent || r.transposed ? REDUCE_MAX_COLUMNS : 1;
+    int64_t lines = total / r.line, blocks = divide_up(r.count, REDUCE_BLOCK);
+    while (adjacent && r.width * reducer->size > REDUCTION_LINE &&
+           lines * divide_up(r.line, r.width) * blocks < context->tasks) {
+        r.width /= 2; /* so that all threads have columns */
+    }
     r.groups = total / r.line * divide_up(r.line, r.width);
     r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
