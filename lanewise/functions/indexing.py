@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
+from lanewise.backends.backend import backend_of
 from lanewise.errors import (
     ArgumentTypeError,
     IndexOutOfRangeError,
@@ -24,11 +25,12 @@ from lanewise.errors import (
     describe,
     named,
 )
-from lanewise.functions.creation import asarray, indices_of, tensor_of
+from lanewise.functions.creation import arange, asarray, indices_of, tensor_of
 
-__all__ = ["getitem", "setitem"]
+__all__ = ["getitem", "mask_positions", "setitem"]
 
 _ALL = slice(None)
+_LARGE_MASK = 1 << 14  # elements; smaller ones of a GPU are searched on the CPU
 
 
 class _Group(NamedTuple):
@@ -126,13 +128,28 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         ordered[...] = copy
 
 
+def mask_positions(mask: Tensor) -> Tensor:
+    """Returns the row-major positions of the true elements of a mask. On a GPU, the number of true elements up to each
+    one says where its position goes, so that no more than their total is read."""
+    if mask.size < _LARGE_MASK or not backend_of(mask._backend_name).is_gpu:
+        return _ext.mask_indices(mask)
+    flat = mask.reshape(-1)
+    totals = _ext.cumulative_sum(flat, dtype=dtypes.int32)
+    count = int(totals[-1])
+    positions = _ext.allocate((count,), dtypes.int32, [mask])
+    if count:
+        places = _ext.where(flat, _ext.subtract(totals, 1), count)  # a GPU leaves out what is beyond the end
+        _ext.put(positions, places, arange(mask.size, device=mask._backend_name), 0)
+    return positions
+
+
 def _selected(tensor: Tensor, key: Tensor) -> Tensor | None:
     """Returns what a tensor of indices of the first axis, or a mask of all elements, selects: most keys are one of
     them, and a plan takes ten microseconds in a browser. Returns None for others, and if an index is out of range."""
     if key.dtype is dtypes.bool:
         if key.shape != tensor.shape:
             return None
-        return _ext.take(tensor.reshape(-1), _ext.mask_indices(key), axis=0)
+        return _ext.take(tensor.reshape(-1), mask_positions(key), axis=0)
     if not key.ndim or key.dtype.kind == "f":
         return None
     try:
@@ -237,7 +254,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     if any(extent not in (0, size) for extent, size in zip(entry.shape, covered, strict=True)):
         message = f"expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}"
         raise IndexOutOfRangeError(message)
-    return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
+    return _Group(axis, dimension, entry.ndim, mask_positions(entry)), entry.ndim
 
 
 def _indexed_axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:

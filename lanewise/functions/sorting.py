@@ -12,6 +12,7 @@ from lanewise._ext import Tensor
 from lanewise.errors import ShapeError
 from lanewise.functions.arguments import normalize_axis, to_bool, to_int
 from lanewise.functions.creation import tensor_of
+from lanewise.functions.indexing import mask_positions
 from lanewise.functions.results import TopkResult
 
 __all__ = ["nonzero", "topk"]
@@ -33,7 +34,7 @@ def nonzero(x: Any) -> tuple[Tensor, ...]:
     if tensor.ndim == 0 or tensor.size >= 2**31:
         raise ShapeError(f"expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}")
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
-    positions = _ext.mask_indices(mask)  # row-major; the loop splits them into indices, last axis first
+    positions = mask_positions(mask)  # row-major; the loop splits them into indices, last axis first
     indices = []
     for extent in reversed(tensor.shape[1:]):
         indices.append(_ext.remainder(positions, extent))
