@@ -73,6 +73,7 @@ _AARCH64 = (
 # The features, besides SIMD, that all WebAssembly engines have had since 2021. zig enables further
 # ones by default, some of which Node 20 lacks.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
+_SIMD128 = ("-msimd128", "-mbulk-memory", "-mnontrapping-fptoint")  # emcc enables none of them by default
 
 _WASM32 = (
     Isa(
@@ -83,12 +84,12 @@ _WASM32 = (
         # A fifth of the wheel. The browsers in which Pyodide is tested have SIMD128.
         left_out="left out of the browser's wheel; a wheel that `wasm/build.py --only scalar` makes has it",
     ),
-    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",)),
+    Isa("simd128", ("simd128",), f"{_MVP}+simd128", _SIMD128),
     Isa(
         "relaxed_simd",
         ("simd128", "relaxed_simd"),
         f"{_MVP}+simd128+relaxed_simd",
-        ("-msimd128", "-mrelaxed-simd"),
+        (*_SIMD128, "-mrelaxed-simd"),
         base="simd128",
         # LLVM 14, which Debian 12's emcc uses, accepts -mrelaxed-simd but lacks the functions of relaxed SIMD.
         probe="#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
