@@ -121,7 +121,7 @@ static void reduction_transpose(const reduction *r, const reduction_group *g, re
     int32_t inputs = r->reducer->inputs, last = r->layout->ndim - 1;
     char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * REDUCE_MAX_SIZE], converted[2][sizeof packed[0]];
     const char *columns[2];
-    int64_t run = r->layout->shape[last], step = REDUCE_MAX_COLUMNS * r->reducer->size;
+    int64_t run = r->kept <= last ? r->layout->shape[last] : 1, step = REDUCE_MAX_COLUMNS * r->reducer->size;
     layout_iterator it;
     iterator_start(&it, r->layout, r->kept, last, inputs, 0);
     for (int64_t i = 0; i < r->count; i += run, iterator_next(&it)) {

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.backends.backend import backend_of
 from lanewise.errors import (
     ArgumentTypeError,
     IndexOutOfRangeError,
@@ -25,12 +24,11 @@ from lanewise.errors import (
     describe,
     named,
 )
-from lanewise.functions.creation import arange, asarray, indices_of, tensor_of
+from lanewise.functions.creation import asarray, indices_of, mask_positions, tensor_of
 
-__all__ = ["getitem", "mask_positions", "setitem"]
+__all__ = ["getitem", "setitem"]
 
 _ALL = slice(None)
-_LARGE_MASK = 1 << 14  # elements; smaller ones of a GPU are searched on the CPU
 
 
 class _Group(NamedTuple):
@@ -126,21 +124,6 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         copy = ordered.copy()
         _ext.put(copy.reshape(flat_shape), positions, value, 0)
         ordered[...] = copy
-
-
-def mask_positions(mask: Tensor) -> Tensor:
-    """Returns the row-major positions of the true elements of a mask. On a GPU, the number of true elements up to each
-    one says where its position goes, so that no more than their total is read."""
-    if mask.size < _LARGE_MASK or not backend_of(mask._backend_name).is_gpu:
-        return _ext.mask_indices(mask)
-    flat = mask.reshape(-1)
-    totals = _ext.cumulative_sum(flat, dtype=dtypes.int32)
-    count = int(totals[-1])
-    positions = _ext.allocate((count,), dtypes.int32, [mask])
-    if count:
-        places = _ext.where(flat, _ext.subtract(totals, 1), count)  # a GPU leaves out what is beyond the end
-        _ext.put(positions, places, arange(mask.size, device=mask._backend_name), 0)
-    return positions
 
 
 def _selected(tensor: Tensor, key: Tensor) -> Tensor | None:

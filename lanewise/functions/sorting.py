@@ -11,8 +11,7 @@ from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.errors import ShapeError
 from lanewise.functions.arguments import normalize_axis, to_bool, to_int
-from lanewise.functions.creation import tensor_of
-from lanewise.functions.indexing import mask_positions
+from lanewise.functions.creation import mask_positions, tensor_of
 from lanewise.functions.results import TopkResult
 
 __all__ = ["nonzero", "topk"]

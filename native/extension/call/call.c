@@ -82,6 +82,8 @@ static __attribute__((noinline)) int call_offloaded(const lw_arguments *argument
     return is_done;
 }
 
+static PyObject *handle(const lw_arguments *arguments);
+
 /* Whether the operation difference takes integers of a dtype. */
 static int is_shifted(int dtype) { return lw_operations[LW_OPERATION_difference].kernels[0][dtype] >= 0; }
 
@@ -92,7 +94,7 @@ static PyObject *subtract_pivot(const lw_arguments *arguments, int dtype) {
     PyObject *axis = lw_new_axis(arguments), *x = arguments->inputs[0];
     PyObject *parameters[LW_MAX_PARAMETERS] = {axis, Py_True}; /* axis and keepdims */
     lw_arguments reduces = {.operation = reduction, .inputs = &x, .parameters = parameters};
-    lw_tensor *found = axis ? (lw_tensor *)lw_handle(&reduces) : NULL;
+    lw_tensor *found = axis ? (lw_tensor *)handle(&reduces) : NULL;
     lw_tensor *pivot = found ? lw_cast_tensor(found, dtype) : NULL;
     PyObject *const inputs[] = {x, (PyObject *)pivot};
     PyObject *difference = pivot ? lw_call_inputs(&lw_operations[LW_OPERATION_difference], inputs, NULL) : NULL;
@@ -108,7 +110,7 @@ static __attribute__((noinline)) PyObject *call_without_pivot(const lw_arguments
     lw_arguments call = *arguments;
     call.inputs = inputs;
     inputs[0] = subtract_pivot(arguments, dtype);
-    PyObject *result = inputs[0] ? lw_handle(&call) : NULL;
+    PyObject *result = inputs[0] ? handle(&call) : NULL;
     Py_XDECREF(inputs[0]);
     return result;
 }
@@ -153,7 +155,7 @@ static lw_outcome call_planned(const lw_arguments *arguments, PyObject **result)
     return outcome;
 }
 
-PyObject *lw_handle(const lw_arguments *arguments) {
+static PyObject *handle(const lw_arguments *arguments) {
     PyObject *result = NULL;
     lw_outcome outcome = LW_NEEDS_PYTHON;
     switch (arguments->operation->kind) {
@@ -370,7 +372,7 @@ static PyObject *call(const lw_operation *operation, PyObject *self, PyObject *c
         return NULL;
     }
     arguments.out = collected.out;
-    return lw_handle(&arguments);
+    return handle(&arguments);
 }
 
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
@@ -386,7 +388,7 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
                               .out = out,
                               .positional = inputs,
                               .positional_count = operation->input_count};
-    return lw_handle(&arguments);
+    return handle(&arguments);
 }
 
 /* shifted(x, axis): returns x, but integers minus a number near their mean along the axis, as floats: what operations

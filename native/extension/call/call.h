@@ -8,9 +8,6 @@
  * an error set. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
 
-/* Handles a call whose arguments are inputs and parameters already. */
-PyObject *lw_handle(const lw_arguments *arguments);
-
 /* Handles a call of an operation that is composed in Python, if it is a frequent and simple one. Returns NULL, without
  * an error set, if it is not. */
 PyObject *lw_call_composed(const lw_arguments *arguments);

@@ -2,6 +2,7 @@
  * kernels need for a hundred elements. */
 #include "call/call.h"
 #include "call/execute.h"
+#include "call/offload.h"
 #include "lanewise_operations.h"
 #include "memory/strides.h"
 #include "python/errors.h"
@@ -15,6 +16,19 @@ static lw_tensor *tensor_at(const lw_arguments *arguments, int position) {
     return lw_is_tensor(object) ? (lw_tensor *)object : NULL;
 }
 
+/* Calls an operation that has kernels. */
+static PyObject *call_planned(const lw_operation *operation, lw_resolver *resolver, PyObject *const *inputs,
+                              PyObject *const *parameters) {
+    static PyObject *const defaults[LW_MAX_PARAMETERS];
+    lw_arguments arguments = {
+        .operation = operation, .inputs = inputs, .parameters = parameters ? parameters : defaults};
+    lw_plan plan;
+    lw_outcome outcome = lw_begin_plan(operation, inputs, NULL, &plan);
+    PyObject *result = outcome == LW_DONE && resolver(&arguments, &plan) == 0 ? lw_execute(&plan, NULL) : NULL;
+    lw_end_plan(&plan);
+    return result;
+}
+
 static lw_tensor *with_axis_behind(lw_tensor *vector) {
     const int64_t shape[2] = {vector->shape[0], 1}, strides[2] = {vector->strides[0], 0};
     return lw_tensor_view(vector, vector->data, 2, shape, strides);
@@ -23,32 +37,31 @@ static lw_tensor *with_axis_behind(lw_tensor *vector) {
 /* Calls a function of two tensors of the right shapes. Returns 0, without an error set, for others. */
 static PyObject *call_on_tensors(const lw_arguments *arguments) {
     const lw_operation *operation = arguments->operation, *matmul = &lw_operations[LW_OPERATION_matmul];
+    const lw_operation *multiply = &lw_operations[LW_OPERATION_multiply], *take = &lw_operations[LW_OPERATION_take];
     lw_tensor *first = tensor_at(arguments, 0), *second = tensor_at(arguments, 1);
-    if (!first || !second) {
+    if (!first || !second || lw_offloads) { /* calls that may move to a GPU are call.c's */
         return NULL;
     }
     int last = first->ndim - 1;
     PyObject *inputs[LW_MAX_INPUTS] = {(PyObject *)first, (PyObject *)second};
     if (operation == &lw_operations[LW_OPERATION_matvec]) {
         int fits = last >= 1 && second->ndim == 1 && first->shape[last] == second->shape[0];
-        return fits ? lw_call_inputs(matmul, inputs, NULL) : NULL;
+        return fits ? call_planned(matmul, lw_resolve_matrix, inputs, NULL) : NULL;
     }
     if (operation == &lw_operations[LW_OPERATION_vecmat]) {
         int fits = last == 0 && second->ndim >= 2 && second->shape[second->ndim - 2] == first->shape[0];
-        return fits ? lw_call_inputs(matmul, inputs, NULL) : NULL;
+        return fits ? call_planned(matmul, lw_resolve_matrix, inputs, NULL) : NULL;
     }
     if (operation == &lw_operations[LW_OPERATION_outer] && last == 0 && second->ndim == 1) {
         inputs[0] = (PyObject *)with_axis_behind(first);
-        PyObject *product = inputs[0] ? lw_call_inputs(&lw_operations[LW_OPERATION_multiply], inputs, NULL) : NULL;
+        PyObject *product = inputs[0] ? call_planned(multiply, lw_resolve_elementwise, inputs, NULL) : NULL;
         Py_XDECREF(inputs[0]);
         return product;
     }
     if (operation == &lw_operations[LW_OPERATION_embedding] && !first->storage->device) {
         PyObject *axis = PyLong_FromLongLong(0), *parameters[LW_MAX_PARAMETERS] = {axis};
         PyObject *swapped[LW_MAX_INPUTS] = {inputs[1], inputs[0]};
-        lw_arguments take = {.operation = &lw_operations[LW_OPERATION_take], .inputs = swapped};
-        take.parameters = parameters;
-        PyObject *rows = axis ? lw_handle(&take) : NULL;
+        PyObject *rows = axis ? call_planned(take, lw_resolve_gather, swapped, parameters) : NULL;
         Py_XDECREF(axis);
         return rows;
     }
