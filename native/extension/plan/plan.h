@@ -45,8 +45,9 @@ static inline void lw_end_plan(lw_plan *plan) { lw_release_operands(plan->operan
 
 /* A resolver completes a plan that lw_begin_plan() has begun. Returns 0, or -1 with an error set. */
 typedef int lw_resolver(const lw_arguments *arguments, lw_plan *plan);
-lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_resolve_matrix, lw_resolve_window,
-    lw_resolve_attention, lw_resolve_rotation, lw_resolve_eigen, lw_resolve_gather, lw_resolve_sort, lw_resolve_search;
+LW_HIDDEN lw_resolver lw_resolve_elementwise, lw_resolve_reduction, lw_resolve_rows, lw_resolve_matrix,
+    lw_resolve_window, lw_resolve_attention, lw_resolve_rotation, lw_resolve_eigen, lw_resolve_gather, lw_resolve_sort,
+    lw_resolve_search;
 
 /* Chooses the placement of a call: the backend on which the user placed operands. If there are several, takes the one
  * of lowest priority, the last in lw_backend; inside strict_backends(), raises BackendError. Without such operands,
