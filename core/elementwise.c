@@ -68,15 +68,6 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     return layout->shape[last] >= LONG_ROW && strides[last] == size ? BY_ROW : PACKED;
 }
 
-/* Repeats an element of 1, 2, 4 or 8 bytes `count` times in a buffer. Writes up to 7 bytes more. */
-static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
-    char group[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
-    for (int32_t i = 0; i < 8; i++) {
-        group[i] = place[i & (size - 1)];
-    }
-    copy_strided_64(buffer, 8, group, 0, divide_up(count * size, 8));
-}
-
 /* Advances the iterator by `rows` rows of the layout. */
 static void skip_rows(layout_iterator *it, int64_t rows) {
     int32_t d = it->end - 1;
@@ -91,27 +82,35 @@ static void skip_rows(layout_iterator *it, int64_t rows) {
     }
 }
 
-/* Copies `count` elements of an operand, starting at element `column` of the current row, to the buffer. If `unpack` is
- * true, copies them from the buffer to the operand instead. */
+/* Copies rows of `columns` elements of an operand, the first of which is at `place`, to the buffer, or from the buffer
+ * if `unpack` is true. */
+static void transfer_rows(const elementwise_call *call, int32_t operand, char *place, int64_t rows, int64_t columns,
+                          char *buffer, int unpack) {
+    const int64_t *strides = call->layout->strides[operand];
+    int32_t size = call->size[operand], last = call->layout->ndim - 1;
+    int64_t step = strides[last], row_step = last ? strides[last - 1] : 0;
+    if (unpack) {
+        copied_rows to = {{1, rows}, {0, row_step}, {0, columns * size}};
+        copy_rows(place, step, buffer, size, &to, columns, size);
+    } else {
+        copied_rows from = {{1, rows}, {0, columns * size}, {0, row_step}};
+        copy_rows(buffer, size, place, step, &from, columns, size);
+    }
+}
+
+/* Does that for `count` elements, starting at element `column` of the current row. */
 static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
                      char *buffer, int unpack) {
-    int32_t size = call->size[operand], last = call->layout->ndim - 1;
-    int64_t step = call->layout->strides[operand][last], row_step = last ? call->layout->strides[operand][last - 1] : 0;
+    int32_t last = call->layout->ndim - 1;
     while (count > 0) {
         int64_t part = min_int64(call->row - column, count), rows = 1;
         if (column == 0 && count >= 2 * part && last > 0) {
             rows = min_int64(count / part, call->layout->shape[last - 1] - it.index[last - 1]);
             PATH_IF(rows > 1, "elementwise: copies several rows");
         }
-        char *place = call->data[operand] + it.offset[operand] + column * step;
-        if (unpack) {
-            copied_rows to = {{1, rows}, {0, row_step}, {0, part * size}};
-            copy_rows(place, step, buffer, size, &to, part, size);
-        } else {
-            copied_rows from = {{1, rows}, {0, part * size}, {0, row_step}};
-            copy_rows(buffer, size, place, step, &from, part, size);
-        }
-        buffer += rows * part * size;
+        char *place = call->data[operand] + it.offset[operand] + column * call->layout->strides[operand][last];
+        transfer_rows(call, operand, place, rows, part, buffer, unpack);
+        buffer += rows * part * call->size[operand];
         count -= rows * part;
         column = 0;
         skip_rows(&it, rows);
@@ -160,7 +159,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         char *stored = call->cast[o] ? unconverted : buffer[o];
         if (call->passage[o] == FILLED) {
             PATH("elementwise: filled");
-            fill_buffer(stored, call->data[o], first, call->size[o]);
+            transfer_rows(call, o, call->data[o], 1, first, stored, 0);
         } else if (call->passage[o] == REPEATED) {
             PATH("elementwise: repeated");
             PATH_IF(column > 0, "elementwise: repeated, from within a row");
@@ -240,16 +239,10 @@ typedef struct tile {
 /* Copies a tile of an operand to a buffer, or back to the operand if `unpack` is true. */
 static void transfer_tile(const elementwise_call *call, const layout_iterator *it, const tile *t, int32_t operand,
                           char *buffer, int unpack) {
-    int32_t last = call->layout->ndim - 1, size = call->size[operand];
-    int64_t down = call->layout->strides[operand][last - 1], step = call->layout->strides[operand][last];
-    char *place = call->data[operand] + it->offset[operand] + t->row * down + t->column * step;
-    if (unpack) {
-        copied_rows to = {{1, t->rows}, {0, down}, {0, t->columns * size}};
-        copy_rows(place, step, buffer, size, &to, t->columns, size);
-    } else {
-        copied_rows from = {{1, t->rows}, {0, t->columns * size}, {0, down}};
-        copy_rows(buffer, size, place, step, &from, t->columns, size);
-    }
+    const int64_t *strides = call->layout->strides[operand];
+    int32_t last = call->layout->ndim - 1;
+    char *place = call->data[operand] + it->offset[operand] + t->row * strides[last - 1] + t->column * strides[last];
+    transfer_rows(call, operand, place, t->rows, t->columns, buffer, unpack);
 }
 
 /* Task: computes tiles, which are copied to buffers, those of a transposed operand by whole cache lines. Rows of an

@@ -116,8 +116,10 @@ static const char *reduction_convert(const reduction *r, int32_t input, int64_t 
     return converted;
 }
 
-/* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. */
-static void reduction_transpose(const reduction *r, const reduction_group *g, reduced *results) {
+/* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. Not
+ * inlined, because its buffers are large, and callers recurse. */
+static __attribute__((noinline)) void reduction_transpose(const reduction *r, const reduction_group *g,
+                                                          reduced *results) {
     int32_t inputs = r->reducer->inputs, last = r->layout->ndim - 1;
     char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * REDUCE_MAX_SIZE], converted[2][sizeof packed[0]];
     const char *columns[2];

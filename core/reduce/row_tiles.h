@@ -22,7 +22,7 @@ static int row_is_column(const lw_layout *layout, int32_t operand) {
 typedef struct row_tiles {
     int reads, writes;  /* whether the first input is transposed, and whether the output is */
     int64_t rows, step; /* of a tile; bytes from one row in the buffer to the next */
-    char *buffers;      /* one for each task; NULL if neither is transposed, or there is no memory */
+    char *buffers;      /* one for each task; NULL if nothing is transposed or memory is short */
 } row_tiles;
 
 static row_tiles row_tiles_of(const lw_layout *layout, int32_t output, int64_t length) {

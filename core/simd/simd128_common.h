@@ -94,7 +94,7 @@ DEFINE_SIMD128_PARTIAL(vi64, int64_t)
 DEFINE_SIMD128(vf32, f32x4)
 DEFINE_SIMD128(vf64, f64x2)
 
-/* There is no instruction for 64-bit integers. Rounds once, because the halves are exact. */
+/* No instruction converts 64-bit integers. The halves are exact, so their sum rounds once. */
 INLINE wf64 wi64_to_wf64(wi64 x) {
     vi32 high = __builtin_convertvector(x >> 32, vi32);
     vu32 low = __builtin_convertvector((wu64)x, vu32);

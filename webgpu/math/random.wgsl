@@ -26,7 +26,8 @@ fn lw_random_word(i: u32, seed: vec2<u32>, offset: vec2<u32>) -> u32 {
     return lw_random_words(lw_shift_right_wide(position, 2u), seed)[position.x & 3u];
 }
 
-// Returns words `offset` + 4 i to `offset` + 4 i + 3: those of a counter, or of two if the offset is no multiple of 4.
+// Returns words `offset` + 4 i to `offset` + 4 i + 3, those of one counter if the offset is a multiple of 4, else of
+// two.
 fn lw_random_four(i: u32, seed: vec2<u32>, offset: vec2<u32>) -> vec4<u32> {
     let counter = lw_add_wide(lw_shift_right_wide(offset, 2u), vec2<u32>(i, 0u));
     let skipped = offset.x & 3u;
