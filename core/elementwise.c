@@ -132,6 +132,26 @@ void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, co
     copy_strided((char *)output + whole * size, size, buffer[last], size, tail, size);
 }
 
+void elementwise_streamed(const elementwise *kernel, int64_t count, const void *const *inputs, char *output,
+                          const lw_scalar *parameters) {
+    _Alignas(64) char buffer[BUFFER];
+    const void *arrays[LW_MAX_OPERANDS];
+    int32_t last = kernel->operands - 1, size = kernel->size[last];
+    int64_t part = 1;
+    for (int64_t done = 0; done < count; done += part) {
+        part = min_int64(count - done, BUFFER / size);
+        for (int32_t o = 0; o < last; o++) {
+            arrays[o] = (const char *)inputs[o] + done * kernel->size[o];
+        }
+        PATH_IF(SIMD_STREAM && done > 0, "elementwise: streams several chunks of a part");
+        run_body(kernel, part, arrays, buffer, parameters);
+        stream_copy(output + done * size, buffer, part * size);
+    }
+    if (SIMD_STREAM) {
+        stream_end();
+    }
+}
+
 /* Converts the elements of an input from where they are stored to a buffer, if it has to be converted. Returns where
  * the converted elements are. */
 static void *convert_input(const elementwise_call *call, int32_t operand, int64_t count, void *stored, void *buffer) {

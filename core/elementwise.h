@@ -9,6 +9,7 @@
 #pragma once
 
 #include "layout/layout_iterator.h"
+#include "layout/stream.h"
 #include "simd/simd.h"
 
 enum {
@@ -53,12 +54,16 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
     }
 }
 
+/* Runs the body for part of a result that is larger than the caches, in the steps in which elementwise_any() streams. */
+void elementwise_streamed(const elementwise *kernel, int64_t count, const void *const *inputs, char *output,
+                          const lw_scalar *parameters);
+
 /* Computes a layout by as many calls of the body as it takes. */
 lw_status elementwise_any(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                           const void *const *inputs, void *const *outputs, const lw_scalar *parameters);
 
 /* Returns whether a single call of the body is enough: the layout has one dimension, contiguous in all operands, and
- * the call is too small for streaming stores and for several tasks. */
+ * the call is too small for several tasks. */
 INLINE int is_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1 || layout->converted) {
         return 0;
@@ -74,6 +79,10 @@ INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context,
                                  const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
     if (!is_simple(kernel, context, layout)) {
         return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
+    }
+    if (kernel->is_short && stream_pays(context, layout->shape[0] * kernel->size[kernel->operands - 1])) {
+        elementwise_streamed(kernel, layout->shape[0], inputs, outputs[0], parameters);
+        return LW_OK;
     }
     PATH("elementwise: one call");
     run_body(kernel, layout->shape[0], inputs, outputs[0], parameters);

@@ -4,10 +4,11 @@ transformers."""
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from lanewise import _ext
-from lanewise.backends import discovery, selection
+from lanewise.backends import discovery, registry, selection
 from lanewise.backends.backend import Backend, parse_backend, place_of
 from lanewise.backends.devices import GIGABYTE
 from lanewise.errors import ArgumentError, OutOfMemoryError, named
@@ -17,6 +18,9 @@ __all__ = [
     "MemoryEstimate", "default_cache_limit", "empty_cache", "estimate_inference_memory",
     "init_backend_with_memory_check", "initialize", "memory_stats", "reset_peak_memory_stats", "set_cache_limit",
 ]  # fmt: skip
+
+# On the CPU, launches of results of this size wait in chains. Smaller ones stay in L2.
+_CHAIN_BYTES: Final = 1 << 18
 
 _STATS: Final = (
     *("allocated_bytes", "peak_allocated_bytes", "cached_bytes", "reserved_bytes", "cache_limit_bytes"),
@@ -104,9 +108,13 @@ def default_cache_limit() -> int:
 
 
 def initialize() -> None:
-    """Applies LANEWISE_CACHE_LIMIT when lanewise is imported."""
+    """Applies LANEWISE_CACHE_LIMIT, and LANEWISE_FUSE to the CPU, when lanewise is imported."""
     if os.environ.get("LANEWISE_CACHE_LIMIT"):
         _ext.set_cache_limit(default_cache_limit())
+    with suppress(ArgumentError):  # that is for programs that ask for a GPU
+        if not registry.switch("LANEWISE_FUSE", default=True):
+            return
+    _ext.set_chain_bytes(_CHAIN_BYTES)
 
 
 class MemoryEstimate(NamedTuple):

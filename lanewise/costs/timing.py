@@ -18,8 +18,10 @@ from itertools import repeat
 from time import perf_counter_ns
 from typing import Any, cast
 
+from lanewise import _ext
 from lanewise.backends.threads import get_num_threads, set_num_threads
 
+NEVER = (1 << 63) - 1  # bytes, for chains()
 REPEATS = 7
 SAMPLE_SECONDS = 0.02  # one sample makes enough calls to last at least this long
 
@@ -149,8 +151,9 @@ def measure(
     """Times the contestants in turn, in `repeats` rounds. Each round starts one contestant later than the previous one.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
-    it is known how many evaluations fill `sample_seconds`. Garbage collection is off. `progress` is called with a
-    contestant's name after each of its samples. Raises ValueError unless `repeats` is at least 1.
+    it is known how many evaluations fill `sample_seconds`. Garbage collection is off, and so are chains on the CPU: a
+    result that is freed before it is read would never be computed. `progress` is called with a contestant's name after
+    each of its samples. Raises ValueError unless `repeats` is at least 1.
     """
     if repeats < 1:
         raise ValueError(f"measure: expected repeats of at least 1, got {repeats}")
@@ -158,7 +161,7 @@ def measure(
         return []
     loops = [contestant.loop(keep=contestant.finish is not None) for contestant in contestants]
     samples: list[list[float]] = [[] for _ in contestants]
-    with _without_garbage_collection():
+    with _without_garbage_collection(), chains(NEVER):
         for loop, contestant in zip(loops, contestants, strict=True):
             _warm_up(loop, contestant, int(warm_seconds * 1e9))
         calls = [
@@ -212,6 +215,16 @@ def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
             return calls
         # Aim 10 % higher than needed, but grow at most tenfold: short samples are imprecise.
         calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / elapsed) + 1))
+
+
+@contextmanager
+def chains(least: int) -> Iterator[None]:
+    """Lets elementwise operations on the CPU wait, so that several run as one, if a result has at least these bytes."""
+    before = _ext.set_chain_bytes(least)
+    try:
+        yield
+    finally:
+        _ext.set_chain_bytes(before)
 
 
 @contextmanager

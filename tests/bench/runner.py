@@ -6,8 +6,8 @@ Makes the contestants (Lanewise on a backend, and other libraries), compares the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ import lanewise as lw
 from lanewise import _ext
 from lanewise.backends import selection
 from lanewise.backends.backend import backend_of
-from lanewise.costs.timing import Contestant, Timing
+from lanewise.costs.timing import NEVER, Contestant, Timing, chains
 from lanewise.dtypes import as_dtype, is_half
 from tests.bench import check
 from tests.bench.peers import Batch, Peer, convert
@@ -111,10 +111,9 @@ def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
     """Makes a contestant of Lanewise on one backend.
 
     `how` says what happens to results: by default, each is freed before the next call. OUT writes all into the first.
-    HELD keeps the last HELD_RESULTS, so that what a GPU computes may overlap. CHAIN ends the chain of elementwise
-    operations in each call, with a launch that is not part of it: one that goes on would end in the middle of a call,
-    and write an intermediate result, too. VIEWED takes a view of each result, which ends such a chain: a result that is
-    freed before would not be computed.
+    HELD keeps the last HELD_RESULTS, so that what a GPU computes may overlap. VIEWED takes a view of each result, which
+    ends a chain of elementwise operations: a result that is freed before would not be computed. CHAIN does so on the
+    CPU, where chains are off otherwise, and on a GPU ends the chain with a launch that is not part of it.
     """
     try:
         contestant = on_backend(case, backend)
@@ -125,8 +124,9 @@ def backend_ready(case: Case, backend: str, how: str = "") -> Ready:
             contestant = replace(contestant, expression=call, names={**names, "out_": out})
         elif how == HELD:
             contestant = _holding(contestant)
-        elif how == VIEWED:
+        elif how == VIEWED or (how == CHAIN and not backend_of(backend).is_gpu):
             contestant = replace(contestant, expression=f"({contestant.expression})[...]")
+            contestant = _chained(contestant) if how == CHAIN else contestant
         elif how == CHAIN:
             one, out = (lw.ones(1).to(backend) for _ in range(2))
             ends = {"end_": lw.add, "one_": one, "out_": out}
@@ -176,6 +176,20 @@ def on_backend(case: Case, backend: str) -> Contestant:
         return contestant
     plain = backend == selection.default_backend()  # the expression as users write it, in no `with` block
     return replace(contestant, expression=case.call, context=nullcontext if plain else use)
+
+
+def _chained(contestant: Contestant) -> Contestant:
+    """Returns a contestant during whose calls chains are as they are now, outside of measurements."""
+    least = _ext.set_chain_bytes(NEVER)
+    _ext.set_chain_bytes(least)
+    use = contestant.context
+
+    @contextmanager
+    def context() -> Iterator[None]:
+        with chains(least), use():
+            yield
+
+    return replace(contestant, context=context)
 
 
 def _holding(contestant: Contestant) -> Contestant:

@@ -42,6 +42,7 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("kernels run on web workers", "workers.h workers.c"),
     ("calls move to a GPU", "offload.h offload.c"),
     ("launches wait in chains", "chain.h chain.c"),
+    ("chains run on the host", "host_chain.c"),
     ("dispatches are recorded for WebGPU", "recorder.h recorder.c"),
     ("launches on WebGPU become dispatches", "webgpu_launch.h webgpu_launch.c"),
     (

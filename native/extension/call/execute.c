@@ -56,33 +56,35 @@ lw_tensor *lw_check_out(const lw_plan *plan, PyObject *object) {
 /* Replaces an operand by the copy that its plan states. Changes only what the kernel reads, the data. */
 static __attribute__((noinline)) int copy_operand(const lw_plan *plan, lw_operand *operand);
 
-/* Launches a plan on a device, or appends it to a chain. */
-static int launch(lw_device *device, lw_plan *plan, lw_tensor *const *results) {
+/* Launches a plan on a device. */
+static int launch(lw_device *device, const lw_plan *plan, lw_tensor *const *results) {
     lw_storage *storages[LW_MAX_INPUTS + LW_MAX_RESULTS] = {NULL};
     char *outputs[LW_MAX_RESULTS];
-    if (plan->is_chained) {
-        return lw_append_to_chain(plan, results[0]);
-    }
     if (lw_end_chain(device) < 0) {
         return -1;
     }
     for (int i = 0; i < plan->operation->input_count; i++) {
-        lw_operand *operand = &plan->operands[i];
-        if (operand->data && operand->tensor) {
-            if (lw_settle_operand(operand) < 0) {
-                return -1;
-            }
-            storages[i] = operand->tensor->storage;
-        }
+        const lw_operand *operand = &plan->operands[i];
+        storages[i] = operand->data && operand->tensor ? operand->tensor->storage : NULL;
     }
     for (int i = 0; i < plan->result_count; i++) {
-        if (lw_settle(results[i]->storage) < 0) {
-            return -1;
-        }
         storages[LW_MAX_INPUTS + i] = results[i]->storage;
         outputs[i] = results[i]->data;
     }
     return lw_launch(device, plan, storages, outputs);
+}
+
+/* Sees to it that all operands and results have memory, and nothing has yet to read what is overwritten. */
+static int settle(lw_plan *plan, lw_tensor *const *results) {
+    int status = 0;
+    for (int i = 0; i < plan->operation->input_count && status == 0; i++) {
+        status = plan->operands[i].data ? lw_settle_operand(&plan->operands[i]) : 0;
+    }
+    for (int i = 0; i < plan->result_count && status == 0; i++) {
+        status = lw_settle(results[i]->storage);
+        status = status == 0 && lw_has_readers() ? lw_settle_readers(results[i]->storage) : status;
+    }
+    return status;
 }
 
 static int run(lw_plan *plan, lw_tensor *const *results) {
@@ -93,10 +95,18 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         if (plan->operands[i].data && plan->operands[i].is_copied && copy_operand(plan, &plan->operands[i]) < 0) {
             return -1;
         }
-        inputs[i] = plan->operands[i].data;
+    }
+    if (plan->is_chained) {
+        return lw_append_to_chain(plan, results[0]);
+    }
+    if (settle(plan, results) < 0) {
+        return -1;
     }
     if (lw_has_devices && lw_devices[plan->placement.backend]) {
         return launch(lw_devices[plan->placement.backend], plan, results);
+    }
+    for (int i = 0; i < plan->operation->input_count; i++) {
+        inputs[i] = plan->operands[i].data;
     }
     for (int i = 0; i < plan->result_count; i++) {
         outputs[i] = results[i]->data;
@@ -108,7 +118,8 @@ static int run(lw_plan *plan, lw_tensor *const *results) {
         return shared < 0 ? -1 : 0;
     }
 #endif
-    return lw_run(plan->placement.backend, plan->kernel, &plan->layout, inputs, outputs, plan->parameters,
+    return lw_run(lw_find_kernel(plan->placement.backend, plan->kernel), &plan->layout, inputs, outputs,
+                  plan->parameters,
                   lw_expected_nanoseconds(plan->operation, plan->placement.backend, plan->steps, bytes));
 }
 
@@ -143,7 +154,10 @@ static lw_tensor *transfer(const lw_operand *source, lw_placement placement) {
     if (!moved || moved->size == 0) {
         return moved;
     }
-    if ((lw_device_of(source) ? lw_download(moved->data, source) : lw_upload(moved, source->data)) < 0) {
+    lw_operand settled;
+    lw_borrow_operand(source, source->ndim, &settled);
+    int is_host = !lw_device_of(source), status = is_host ? lw_settle_operand(&settled) : 0;
+    if (status < 0 || (is_host ? lw_upload(moved, settled.data) : lw_download(moved->data, source)) < 0) {
         Py_DECREF((PyObject *)moved);
         return NULL;
     }
@@ -203,15 +217,20 @@ lw_tensor *lw_copy_row_major(lw_tensor *tensor) {
 
 lw_tensor *lw_to_host(lw_tensor *tensor) {
     int is_host = !tensor->storage->device;
-    if (is_host && tensor->contiguous) {
-        return (lw_tensor *)Py_NewRef((PyObject *)tensor);
+    lw_placement placement = is_host ? (lw_placement){tensor->backend, 0} : lw_host_placement();
+    lw_tensor *host = is_host && tensor->contiguous ? (lw_tensor *)Py_NewRef((PyObject *)tensor)
+                                                    : lw_copy_tensor(tensor, tensor->dtype, placement);
+    if (host && lw_settle(host->storage) < 0) {
+        Py_DECREF((PyObject *)host);
+        return NULL;
     }
-    return lw_copy_tensor(tensor, tensor->dtype, is_host ? (lw_placement){tensor->backend, 0} : lw_host_placement());
+    return host;
 }
 
 PyObject *lw_read_item(lw_tensor *tensor, char *data) {
     if (!tensor->storage->device) {
-        return lw_item(tensor->dtype, data);
+        ptrdiff_t offset = data - tensor->data;
+        return lw_settle(tensor->storage) < 0 ? NULL : lw_item(tensor->dtype, tensor->data + offset);
     }
     lw_tensor *element = lw_tensor_view(tensor, data, 0, NULL, NULL);
     lw_tensor *host = element ? lw_to_host(element) : NULL;
@@ -281,7 +300,7 @@ PyObject *lw_execute(lw_plan *plan, PyObject *out) {
     lw_device *target =
         out && lw_is_tensor(out) ? ((lw_tensor *)out)->storage->device : lw_devices[plan->result_placement.backend];
     int is_final = target == lw_devices[plan->placement.backend] && plan->dtype == plan->result_dtype, is_done = 1;
-    plan->is_chained = (uint8_t)(!(out && is_final) && lw_has_devices && lw_can_chain(plan));
+    plan->is_chained = (uint8_t)(!(out && is_final) && lw_can_chain(plan));
     for (int i = 0; i < plan->result_count && is_done; i++) {
         results[i] = out && is_final ? lw_check_out(plan, out) : new_result(plan, &plan->results[i]);
         is_done = results[i] != NULL;

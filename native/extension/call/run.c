@@ -187,14 +187,20 @@ static void raise_status(lw_status status, const lw_context *context, const lw_s
     }
 }
 
-int lw_run(int backend, int kernel_index, const void *layout, const void *const *inputs, void *const *outputs,
-           const lw_scalar *parameters, double nanoseconds) {
+lw_kernel *lw_find_kernel(int backend, int index) {
     const lw_library *library = lw_libraries[backend]; /* NULL for a GPU backend */
-    int has_kernel = library && kernel_index >= 0;
-    lw_kernel *kernel = has_kernel ? ((lw_kernel *const *)&library->kernels)[kernel_index] : NULL;
+    lw_kernel *kernel = library && index >= 0 ? ((lw_kernel *const *)&library->kernels)[index] : NULL;
     if (!kernel) {
-        return lw_refuse(LW_BACKEND_ERROR, "expected a backend with a kernel for these dtypes, got %s",
-                         lw_backend_name(backend));
+        lw_raise(LW_BACKEND_ERROR, "expected a backend with a kernel for these dtypes, got %s",
+                 lw_backend_name(backend));
+    }
+    return kernel;
+}
+
+int lw_run(lw_kernel *kernel, const void *layout, const void *const *inputs, void *const *outputs,
+           const lw_scalar *parameters, double nanoseconds) {
+    if (!kernel) {
+        return -1;
     }
     host host = {NULL, 0};
     lw_context context; /* `message` and `bad_index` stay uninitialized until a kernel sets them */

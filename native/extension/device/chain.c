@@ -1,8 +1,11 @@
 /* Collects elementwise launches in chains, and ends them. */
 #include "device/chain.h"
 #include "device/devices.h"
+#include "lanewise_operations.h"
 #include <stdlib.h>
 #include <string.h>
+
+int64_t lw_chain_bytes = INT64_MAX;
 
 /* Returns whether the result or an operand needs more than one block of memory. */
 static int has_large_storage(const lw_plan *plan, size_t limit) {
@@ -14,12 +17,37 @@ static int has_large_storage(const lw_plan *plan, size_t limit) {
     return is_large;
 }
 
+/* Returns whether the host can read an operand later, block by block: what nobody else writes, and whose elements along
+ * the last axis are adjacent or the same one. */
+static int can_wait_on_host(const lw_operand *operand, const lw_result *result) {
+    if (lw_is_number(operand) || operand->is_copied) {
+        return 1;
+    }
+    int64_t item = lw_item_size(operand->dtype), stride = 0;
+    for (int i = 1; i <= operand->ndim && !stride; i++) { /* that of the last axis with several elements */
+        int64_t extent = result->shape[result->ndim - i];
+        stride = extent == 1 ? 0 : operand->shape[operand->ndim - i] == 1 ? item : operand->strides[operand->ndim - i];
+    }
+    return operand->tensor && !operand->tensor->storage->is_shared && (stride == item || !stride);
+}
+
+static int can_chain_on_host(const lw_plan *plan) {
+    const lw_result *result = &plan->results[0];
+    int is_copy = plan->operation == &lw_operations[LW_OPERATION_copy]; /* whose memory is wanted at once */
+    int waits = !is_copy && result->contiguous && result->size * lw_item_size(plan->dtype) >= lw_chain_bytes;
+    for (int i = 0; i < plan->operation->input_count && waits; i++) {
+        waits = can_wait_on_host(&plan->operands[i], result);
+    }
+    return waits;
+}
+
 int lw_can_chain(const lw_plan *plan) {
-    const lw_device *device = lw_devices[plan->placement.backend];
+    const lw_device *device = lw_launcher(lw_devices[plan->placement.backend]);
     int kind = plan->operation->kind;
-    return device && device->fuse && !device->is_lost && (kind == LW_KIND_ELEMENTWISE || kind == LW_KIND_CAST) &&
+    return device->fuse && !device->is_lost && (kind == LW_KIND_ELEMENTWISE || kind == LW_KIND_CAST) &&
            plan->results[0].size > 0 && plan->results[0].size <= INT32_MAX && lw_has_kernel(plan) &&
-           (!device->max_block || !has_large_storage(plan, device->max_block));
+           (!device->max_block || !has_large_storage(plan, device->max_block)) &&
+           (device != &lw_host_device || can_chain_on_host(plan));
 }
 
 /* Returns the node that computes a storage, or -1. */
@@ -80,56 +108,68 @@ static int has_room(const lw_device *device, const lw_plan *plan) {
     return buffers <= LW_CHAIN_BUFFERS;
 }
 
-/* Marks the nodes whose results are in use, and those that these depend on. Returns how many are needed. */
-static int mark_needed(lw_chain *chain) {
-    int count = 0;
+/* Marks the nodes whose results are in use, and those that these depend on. */
+static void mark_needed(lw_chain *chain) {
+    chain->needed_count = 0;
     for (int i = 0; i < chain->node_count; i++) {
         lw_node *node = &chain->nodes[i];
         node->is_in_use = node->is_needed = node->result->references > 1;
     }
     for (int i = chain->node_count - 1; i >= 0; i--) {
         const lw_node *node = &chain->nodes[i];
-        count += node->is_needed;
+        chain->needed_count += node->is_needed;
         for (int j = 0; j < node->operation->input_count && node->is_needed; j++) {
             if (node->inputs[j].node >= 0) {
                 chain->nodes[node->inputs[j].node].is_needed = 1;
             }
         }
     }
-    return count;
+}
+
+static int allocate_block(lw_node *node) {
+    node->block = lw_storage_new((int64_t)node->result->bytes, node->result->device);
+    return node->block ? 0 : -1;
 }
 
 /* Gives the result of a node its memory. */
-static int allocate_result(const lw_node *node) {
-    if (lw_storage_allocate(node->result) < 0) {
-        return -1;
+static void adopt_block(lw_node *node) {
+    lw_tensor *tensor = node->result->references > 1 ? node->result->owner : NULL;
+    lw_storage_adopt(node->result, node->block);
+    node->block = NULL;
+    if (tensor) { /* the only one: views are made only of what has memory */
+        tensor->data = node->result->data;
     }
-    if (node->result->references > 1) { /* one tensor has it: views are made only of what has memory */
-        ((lw_tensor *)node->result->owner)->data = node->result->data;
-    }
-    return 0;
 }
 
-/* Runs the needed nodes as one kernel. */
-static int launch_fused(lw_device *device, const lw_chain *chain) {
+/* Runs the needed nodes as one kernel. The results get their memory when it is launched: on the host, other threads may
+ * run while it computes. */
+static int launch_fused(lw_device *device, lw_chain *chain) {
     lw_storage *storages[LW_CHAIN_BUFFERS];
-    int count = chain->buffer_count;
+    int count = chain->buffer_count, status = 0;
     for (int i = 0; i < count; i++) {
         storages[i] = chain->buffers[i].storage;
     }
-    for (int i = 0; i < chain->node_count; i++) {
+    for (int i = 0; i < chain->node_count && status == 0; i++) {
         if (chain->nodes[i].is_in_use) {
-            if (allocate_result(&chain->nodes[i]) < 0) {
-                return -1;
-            }
+            status = allocate_block(&chain->nodes[i]);
             storages[count++] = chain->nodes[i].result;
         }
     }
-    device->counters[LW_CHAINS_RUN]++;
-    return lw_launch_chain(device, chain, storages, chain->buffer_count, count);
+    if (status == 0) {
+        device->counters[LW_CHAINS_RUN] += chain->needed_count > 1;
+        status = lw_launch_chain(device, chain, storages, chain->buffer_count, count);
+    }
+    for (int i = 0; i < chain->node_count; i++) {
+        if (chain->nodes[i].block && status == 0) {
+            adopt_block(&chain->nodes[i]);
+        } else if (chain->nodes[i].block) {
+            lw_storage_release(chain->nodes[i].block);
+        }
+    }
+    return status;
 }
 
-static int launch_node(lw_device *device, const lw_chain *chain, const lw_node *node) {
+static int launch_node(lw_device *device, const lw_chain *chain, lw_node *node) {
     lw_plan plan;
     lw_storage *storages[LW_MAX_INPUTS + LW_MAX_RESULTS] = {NULL};
     plan.operation = node->operation;
@@ -159,9 +199,10 @@ static int launch_node(lw_device *device, const lw_chain *chain, const lw_node *
             return 0;
         }
     }
-    if (allocate_result(node) < 0) {
+    if (allocate_block(node) < 0) {
         return -1;
     }
+    adopt_block(node);
     storages[LW_MAX_INPUTS] = node->result;
     return lw_launch(device, &plan, storages, &node->result->data);
 }
@@ -237,8 +278,8 @@ static int end_chain(lw_device *device) {
     chain->launcher = PyGILState_GetThisThreadState();
     chain->next = device->ending;
     device->ending = chain;
-    int count = mark_needed(chain), status = 0;
-    int is_interrupted = count > 1 && !device->is_lost && device->fuse(device, chain) < 0;
+    mark_needed(chain);
+    int status = 0, is_interrupted = chain->needed_count && !device->is_lost && device->fuse(device, chain) < 0;
     if (chain->kernel) {
         status = launch_fused_or_fail(device, chain);
     } else if (!device->is_lost) {
@@ -261,17 +302,29 @@ static int end_chain(lw_device *device) {
     return status;
 }
 
-/* Lets other threads run until the chain that computes a storage has been launched by one of them. */
+static int reads(const lw_chain *chain, const lw_storage *storage) {
+    int is_read = 0;
+    for (int i = 0; chain && i < chain->buffer_count; i++) {
+        is_read |= chain->buffers[i].storage == storage;
+    }
+    return is_read;
+}
+
+/* Lets other threads run until the chains that compute or read a storage have been launched by them. */
 static int wait_for_launch(const lw_device *device, const lw_storage *storage) {
     const lw_chain *chain = device->ending;
     while (chain) {
-        if (find_node(chain, storage) < 0) {
+        if (find_node(chain, storage) < 0 && !(device == &lw_host_device && reads(chain, storage))) {
             chain = chain->next;
             continue;
         }
         if (chain->launcher == PyGILState_GetThisThreadState()) {
             return lw_refuse(LW_DEVICE_FAULT, "expected a tensor that has been launched, got one that is just being "
                                               "launched; do not use tensors in finalizers");
+        }
+        if (!chain->launcher) {
+            return lw_refuse(LW_DEVICE_FAULT, "expected a tensor that has been computed, got one that another thread "
+                                              "was computing when this process was forked; fork between two calls");
         }
         PyEval_RestoreThread(PyEval_SaveThread());
         if (PyErr_CheckSignals() < 0) {
@@ -296,6 +349,22 @@ static int settle(lw_device *device, const lw_storage *storage) {
     return lw_is_pending(storage) ? lw_check_written(device, storage->written) : 0;
 }
 
+int lw_settle_readers(const lw_storage *storage) {
+    lw_device *host = &lw_host_device;
+    if (reads(host->chain, storage) && end_chain(host) < 0) {
+        return -1;
+    }
+    return host->ending ? wait_for_launch(host, storage) : 0;
+}
+
+int lw_share(lw_tensor *tensor) {
+    if (lw_settle(tensor->storage) < 0 || lw_settle_readers(tensor->storage) < 0) {
+        return -1;
+    }
+    tensor->storage->is_shared = 1;
+    return 0;
+}
+
 static lw_chain *begin_chain(lw_device *device, const lw_result *shape) {
     lw_chain *chain = calloc(1, sizeof *chain);
     if (!chain) {
@@ -317,7 +386,7 @@ static int settle_operands(lw_device *device, lw_plan *plan) {
         if (lw_is_number(operand) || find_producer(device, operand) >= 0) {
             continue;
         }
-        if (operand->tensor->storage->device != device) { /* a lost one: all others have been copied */
+        if (lw_launcher(operand->tensor->storage->device) != device) { /* a lost one: all others have been copied */
             return lw_check_device(operand->tensor->storage->device, LW_DEVICE_ERROR);
         }
         int was_pending = lw_is_pending(operand->tensor->storage);
@@ -348,7 +417,7 @@ static void add_input(lw_chain *chain, const lw_operand *operand, int producer, 
 }
 
 int lw_append_to_chain(lw_plan *plan, lw_tensor *result) {
-    lw_device *device = lw_devices[plan->placement.backend];
+    lw_device *device = lw_launcher(lw_devices[plan->placement.backend]);
     int status = 0;
     do { /* while a chain ends, another thread may begin a new one */
         if (settle_operands(device, plan) < 0) {

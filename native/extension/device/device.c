@@ -1,5 +1,6 @@
 /* What all devices share: the ids of launches, failures that come late, and copies to and from the host. A storage
  * remembers the id of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
+#include "device/chain.h"
 #include "device/devices.h"
 #include "memory/memory.h"
 #include "plan/plan.h"
@@ -88,6 +89,9 @@ void lw_fail_launch(lw_device *device, int64_t launch_id, lw_error error, const 
 
 /* A device cannot be used by two processes, so the child of a fork has lost it. */
 static __attribute__((unused)) void after_fork_in_child(void) {
+    for (lw_chain *chain = lw_host_device.ending; chain; chain = chain->next) {
+        chain->launcher = NULL; /* another thread, which this process does not have */
+    }
     for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
         if (lw_devices[backend]) {
             lose(lw_devices[backend], "this process is a fork of the one that opened it");
@@ -102,13 +106,17 @@ static void watch_forks(void) {
 #endif
 }
 
+int lw_begin_flight(lw_device *device) {
+    device->flight = calloc(1, sizeof *device->flight);
+    watch_forks();
+    return device->flight ? 0 : lw_refuse_memory();
+}
+
 int lw_open_device(int backend, lw_device *device) {
     device->pool = lw_pool_new(device->cache_limit);
-    device->flight = device->pool ? calloc(1, sizeof *device->flight) : NULL;
-    if (!device->flight) {
-        return lw_refuse_memory();
+    if (!device->pool || lw_begin_flight(device) < 0) {
+        return -1;
     }
-    watch_forks();
     if (lw_devices[backend]) {
         lose(lw_devices[backend], "reset() replaced it");
         lw_end_chain(lw_devices[backend]); /* releases what waits */
@@ -181,6 +189,9 @@ int lw_launch(lw_device *device, const lw_plan *plan, lw_storage *const *storage
 }
 
 int lw_launch_chain(lw_device *device, const lw_chain *chain, lw_storage *const *storages, int read_count, int count) {
+    if (device == &lw_host_device) { /* which does not return before it is done */
+        return lw_check_device(device, device->launch_chain(device, chain, 0));
+    }
     work work = {.chain = chain};
     return launch_work(device, &work, storages, read_count, count);
 }

@@ -4,6 +4,8 @@
 #include "plan/operand.h"
 #include "python/errors.h"
 
+/* Lets launches of a device fail. */
+int lw_begin_flight(lw_device *device);
 /* Makes a device that of a backend, in place of an earlier one, whose tensors are lost. */
 int lw_open_device(int backend, lw_device *device);
 

@@ -40,7 +40,7 @@ static int check_indices(const lw_plan *plan, int axis, int64_t extent) {
         return 0;
     }
     lw_tensor *host = lw_copy_to(&stored, LW_INT64, lw_host_placement());
-    int is_valid = host != NULL;
+    int is_valid = host && lw_settle(host->storage) == 0;
     for (int64_t i = 0; is_valid && i < host->size; i++) {
         int64_t index = ((const int64_t *)host->data)[i];
         is_valid = check_index(stored.dtype == LW_UINT64 && index < 0 ? INT64_MAX : index, axis, extent) == 0;

@@ -1,17 +1,18 @@
 /* The shortcut of the most frequent calls, past the plan: elementwise operations on tensors of one dtype and shape. */
 #include "call/call.h"
 #include "call/run.h"
+#include "device/chain.h"
 #include "plan/cost.h"
 #include "plan/plan.h"
 
-/* Returns whether all inputs are contiguous CPU tensors of one dtype and shape, and the user placed none of them on a
+/* Returns whether all inputs are contiguous CPU tensors of one dtype and shape that are not pending, and the user placed none of them on a
  * backend other than that of `placement`. Sets placement->committed if the user placed one of them on that backend. */
 static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw_placement *placement) {
     const lw_tensor *first = (const lw_tensor *)inputs[0];
     for (int i = 0; i < operation->input_count; i++) {
         const lw_tensor *tensor = (const lw_tensor *)inputs[i];
         if (!tensor || !lw_is_tensor(inputs[i]) || !tensor->contiguous || tensor->dtype != first->dtype ||
-            tensor->ndim != first->ndim || operation->inputs[i].dtype >= 0 ||
+            lw_is_pending(tensor->storage) || tensor->ndim != first->ndim || operation->inputs[i].dtype >= 0 ||
             (tensor->backend != placement->backend && (tensor->committed || !lw_is_host(tensor->backend)))) {
             return 0;
         }
@@ -23,6 +24,11 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
         }
     }
     return 1;
+}
+
+/* Returns whether a result like `first` is so large that its launch may wait in a chain, which takes a plan. */
+static int may_wait(const lw_operation *operation, const lw_tensor *first) {
+    return first->size * lw_item_size(operation->results[first->dtype]) >= lw_chain_bytes;
 }
 
 /* Has the kernel convert operands of a dtype that is only stored. */
@@ -61,7 +67,7 @@ static PyObject *compute_uniform(const lw_operation *operation, PyObject *const 
     }
     layout.strides[operation->input_count][0] = lw_item_size(out->dtype);
     void *outputs[1] = {out->data};
-    if (lw_run(placement.backend, operation->kernels[0][first->dtype], &layout, data, outputs, NULL,
+    if (lw_run(lw_find_kernel(placement.backend, operation->kernels[0][first->dtype]), &layout, data, outputs, NULL,
                lw_expected_nanoseconds(operation, placement.backend, out->size, bytes)) < 0) {
         Py_DECREF((PyObject *)out);
         return NULL;
@@ -74,6 +80,7 @@ int lw_call_uniform(const lw_arguments *arguments, PyObject **result) {
     lw_placement placement = lw_current_placement();
     if (arguments->out || operation->parameter_count > 0 || !lw_is_host(placement.backend) ||
         !is_uniform(operation, arguments->inputs, &placement) ||
+        may_wait(operation, (lw_tensor *)arguments->inputs[0]) ||
         operation->kernels[0][((lw_tensor *)arguments->inputs[0])->dtype] < 0) {
         return 0;
     }

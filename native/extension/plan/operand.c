@@ -234,8 +234,12 @@ void lw_explain_range(int dtype, PyObject *value) {
 
 int lw_overlaps(const lw_tensor *written, const lw_operand *operand) {
     if (!operand->data || operand->weakness != LW_STRONG || operand->owned || operand->is_copied ||
-        operand->size == 0 || written->size == 0 ||
-        (lw_device_of(operand) && operand->tensor->storage != written->storage)) {
+        operand->size == 0 || written->size == 0) {
+        return 0;
+    }
+    const lw_storage *storage = operand->tensor ? operand->tensor->storage : NULL;
+    int has_address = !storage || (!storage->device && !lw_is_pending(storage)); /* which tells storages apart */
+    if (storage != written->storage && (!has_address || lw_is_pending(written->storage))) {
         return 0;
     }
     const char *low, *high, *written_low, *written_high;

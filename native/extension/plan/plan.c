@@ -74,6 +74,9 @@ lw_outcome lw_begin_plan(const lw_operation *operation, PyObject *const *inputs,
             int ndim = operation->inputs[i].ndim;
             outcome = lw_read_operand(inputs[i], &operands[i]);
             outcome = outcome == LW_DONE && ndim >= 0 ? check_ndim(&operation->inputs[i], &operands[i]) : outcome;
+            if (outcome == LW_DONE && operation->kind != LW_KIND_ELEMENTWISE && lw_settle_operand(&operands[i]) < 0) {
+                outcome = LW_FAILED; /* others do not wait in chains, and may compute with the address */
+            }
         }
     }
     if (outcome == LW_DONE) {

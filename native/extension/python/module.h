@@ -23,4 +23,4 @@ LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
 #endif
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_storage_functions[];
 LW_HIDDEN PyMethodDef lw_device_functions[], lw_webgpu_functions[];
-LW_HIDDEN PyMethodDef lw_cost_functions[], lw_offload_functions[];
+LW_HIDDEN PyMethodDef lw_cost_functions[], lw_offload_functions[], lw_host_chain_functions[];

@@ -1,5 +1,6 @@
 /* DLPack, versions 0 and 1 (https://dmlc.github.io/dlpack): exports tensors to other libraries as capsules that share
  * their memory, and imports capsules of other libraries as tensors on their memory. */
+#include "device/chain.h"
 #include "python/errors.h"
 #include "tensor/exchange.h"
 #include <stdlib.h>
@@ -85,6 +86,9 @@ static void destroy_capsule(PyObject *capsule) {
 }
 
 static PyObject *make_capsule(lw_tensor *tensor, int wants_version, int is_copy) {
+    if (lw_share(tensor) < 0) {
+        return NULL;
+    }
     exported_tensor *exported_tensor = calloc(1, sizeof *exported_tensor);
     if (!exported_tensor) {
         return PyErr_NoMemory();

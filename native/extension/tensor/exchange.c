@@ -1,6 +1,7 @@
 /* Creates tensors from other objects, and implements the buffer protocol in both directions. */
 #include "tensor/exchange.h"
 #include "call/execute.h"
+#include "device/chain.h"
 #include "python/module.h"
 #include "python/python.h"
 #include <stdlib.h>
@@ -181,6 +182,10 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_Format(PyExc_BufferError, "buffer: %s", refusal);
         return -1;
     }
+    if (lw_share(tensor) < 0) {
+        keep_error();
+        return -1;
+    }
     buffer_geometry *layout = malloc(sizeof *layout);
     if (!layout) {
         return lw_refuse_memory();
@@ -264,9 +269,11 @@ static PyObject *to_bytes(PyObject *self, PyObject *unused) {
 LW_NAMED("tobytes", to_bytes)
 
 static PyObject *data_pointer(PyObject *self, PyObject *unused) {
-    const lw_tensor *tensor = (lw_tensor *)self;
-    return !tensor->storage->device ? PyLong_FromVoidPtr(tensor->data)
-                                    : PyErr_Format(PyExc_AttributeError, "expected a tensor on the CPU; use numpy()");
+    lw_tensor *tensor = (lw_tensor *)self;
+    if (tensor->storage->device) {
+        return PyErr_Format(PyExc_AttributeError, "expected a tensor on the CPU; use numpy()");
+    }
+    return lw_share(tensor) < 0 ? NULL : PyLong_FromVoidPtr(tensor->data);
 }
 
 static PyObject *shares_memory(PyObject *self, PyObject *other) {

@@ -35,6 +35,8 @@ struct lw_pool {
     } classes[CLASS_COUNT];
 };
 
+lw_device lw_host_device = {.name = "the CPU"};
+
 static lw_pool host_pool = {.cache = &lw_memory_cache};
 static int cache_limit_is_known; /* of the host */
 
@@ -244,6 +246,7 @@ lw_storage *lw_storage_new(int64_t bytes, lw_device *device) {
     pool->peak_bytes = allocated > pool->peak_bytes ? allocated : pool->peak_bytes;
     storage->references = 1;
     storage->written = 0;
+    storage->is_shared = 0;
     return storage;
 }
 
@@ -252,8 +255,8 @@ lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *own
     if (!storage) {
         return raise_no_memory(NULL, sizeof *storage);
     }
-    *storage =
-        (lw_storage){.references = 1, .data = data, .bytes = bytes, .read_only = read_only, .size_class = LW_BORROWED};
+    *storage = (lw_storage){.references = 1, .data = data, .bytes = bytes, .is_shared = 1, .size_class = LW_BORROWED};
+    storage->read_only = (uint8_t)read_only;
     storage->release = release;
     storage->owner = owner;
     return storage;
@@ -269,16 +272,20 @@ lw_storage *lw_storage_defer(int64_t bytes, lw_device *device) {
     return storage;
 }
 
-int lw_storage_allocate(lw_storage *storage) {
-    lw_storage *block = lw_storage_new((int64_t)storage->bytes, storage->device);
-    if (!block) {
-        return -1;
+static void release_adopted(lw_storage *storage) { lw_storage_release(storage->owner); }
+
+void lw_storage_adopt(lw_storage *storage, lw_storage *block) {
+    if (!block->device) { /* its header and its data are one block of memory */
+        storage->data = block->data;
+        storage->size_class = LW_BORROWED;
+        storage->release = release_adopted;
+        storage->owner = block;
+        return;
     }
     storage->data = block->data;
     storage->bytes = block->bytes;
     storage->size_class = block->size_class;
     free(block); /* the storage itself takes its place */
-    return 0;
 }
 
 void lw_storage_release(lw_storage *storage) {
@@ -337,8 +344,9 @@ static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
 
 /* Adds the counters of a device, or those of all devices if `backend` is -1. */
 static void add_counters(int backend, int64_t *sums) {
-    for (int each = 0; each < LW_BACKEND_COUNT; each++) {
-        const lw_device *device = backend < 0 || backend == each ? lw_devices[each] : NULL;
+    for (int each = 0; each <= LW_BACKEND_COUNT; each++) {
+        const lw_device *device = each == LW_BACKEND_COUNT ? &lw_host_device : lw_devices[each];
+        device = backend == each || backend < 0 ? device : NULL;
         for (int i = 0; device && i < LW_COUNTER_COUNT; i++) {
             sums[i] += device->counters[i];
         }

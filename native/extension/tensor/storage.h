@@ -12,8 +12,9 @@ struct lw_storage {
     char *data;
     lw_device *device; /* to which the memory belongs; NULL for the host */
     size_t bytes;
-    int read_only;
-    int size_class;                       /* in the cache of storage.c; LW_BORROWED or LW_PENDING */
+    uint8_t read_only;
+    uint8_t is_shared; /* whether others may know the address, and write there unseen */
+    int size_class;    /* in the cache of storage.c; LW_BORROWED or LW_PENDING */
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
     void *owner;     /* the object that `release` releases; in a list of the cache, the next block; if the storage is
                         pending, its tensor */
@@ -28,16 +29,22 @@ void lw_storage_release(lw_storage *storage);
 
 enum { LW_BORROWED = -1, LW_PENDING = -2 };
 
+/* Stands for the host where chains need a device: its memory has none. */
+LW_HIDDEN lw_device lw_host_device;
+static inline lw_device *lw_launcher(lw_device *device) { return device ? device : &lw_host_device; }
+
 /* Returns a storage without memory, for a result that a launch of the chain will compute. Until then, `data` is the
  * address of the storage itself, an address that no memory of the device has. */
 lw_storage *lw_storage_defer(int64_t bytes, lw_device *device);
-int lw_storage_allocate(lw_storage *storage); /* gives a pending storage memory; returns -1 with an error set */
+/* Gives a pending storage the memory of `block`, a new storage, and takes over the caller's reference to it. */
+void lw_storage_adopt(lw_storage *storage, lw_storage *block);
 static inline int lw_is_pending(const lw_storage *storage) { return storage->size_class == LW_PENDING; }
 /* Ends the chain that waits on a device, if there is one. Returns -1 with an error set after Ctrl-C. */
 static inline int lw_end_chain(lw_device *device) { return device->chain ? device->settle(device, NULL) : 0; }
 /* Ends the chain that computes a storage, if it is pending. Returns -1 with an error set if it cannot be computed. */
 static inline int lw_settle(lw_storage *storage) {
-    return lw_is_pending(storage) ? storage->device->settle(storage->device, storage) : 0;
+    lw_device *device = lw_launcher(storage->device);
+    return lw_is_pending(storage) ? device->settle(device, storage) : 0;
 }
 
 /* Returns 0 if a device has done what it was to do, else -1 with an error set. */

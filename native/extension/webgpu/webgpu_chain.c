@@ -211,7 +211,8 @@ static void begin_compiling(lw_recorder *recorder, lw_known_chain *known) {
 static int fuse(lw_device *device, lw_chain *chain) {
     lw_recorder *recorder = (lw_recorder *)device;
     encoded encoded;
-    lw_known_chain *known = encode(recorder, chain, &encoded) ? find(recorder, &encoded) : NULL;
+    int has_key = chain->needed_count > 1 && encode(recorder, chain, &encoded);
+    lw_known_chain *known = has_key ? find(recorder, &encoded) : NULL;
     if (!known) {
         return 0;
     }
@@ -250,7 +251,7 @@ static lw_status launch_chain(lw_device *device, const lw_chain *chain, int64_t 
         .recorder = recorder, .launch_id = launch_id, .dispatch = {.kernel = chain->kernel, .groups = {1, 1, 1}}};
     for (int i = 0; i < chain->node_count; i++) {
         if (chain->nodes[i].is_in_use) {
-            encoded.bindings[encoded.binding_count++] = chain->nodes[i].result->data;
+            encoded.bindings[encoded.binding_count++] = chain->nodes[i].block->data;
         }
     }
     memcpy(launch.bindings, encoded.bindings, sizeof launch.bindings);
