@@ -54,7 +54,7 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
     }
 }
 
-/* Runs the body for part of a result that is larger than the caches, in the steps in which elementwise_any() streams. */
+/* Runs the body for part of a result that is larger than the caches: streams it by the chunks of elementwise_any(). */
 void elementwise_streamed(const elementwise *kernel, int64_t count, const void *const *inputs, char *output,
                           const lw_scalar *parameters);
 

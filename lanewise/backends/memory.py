@@ -40,9 +40,10 @@ def memory_stats(device: Backend | str | None = None) -> dict[str, int]:
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
     `uploads` and `readbacks` count the copies from the CPU to the device, and back; `dispatches` counts the
     kernels that WebGPU was given to run, and `submissions` the batches in which it was. `chains_compiled` counts the
-    kernels made of several elementwise operations, and `chains_run` how often such kernels ran. lw.reset() does not
-    reset these six. `chains_kept` kernels of chains are in memory now, at most 128 on a device: those that ran last.
-    Without an argument, these seven are sums over all GPUs; a CPU backend's are 0.
+    kernels made of several elementwise operations, and `chains_run` how often several operations ran as one.
+    lw.reset() does not reset these six. `chains_kept` kernels of chains are in memory now, at most 128 on a device:
+    those that ran last. Without an argument, these seven are sums over all GPUs, and `chains_run` counts those of the
+    CPU, too; a CPU backend's are 0.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]

@@ -264,7 +264,7 @@ hooks["finish"] = finish
 
 @named("synchronize")
 def synchronize(backend: Backend | str | None = None) -> None:
-    """Waits until a GPU backend, or if None each one that is open, has computed everything that it was given.
+    """Waits until a backend, or if None the CPU and each GPU that is open, has computed everything that it was given.
 
     Only timing needs this: reading a tensor waits for it.
 
@@ -272,6 +272,8 @@ def synchronize(backend: Backend | str | None = None) -> None:
     >>> lw.synchronize()
     """
     request = parse_backend("gpu" if backend is None else backend)
+    if backend is None or not request.candidates[0].is_gpu:
+        _ext.synchronize(_ext.host_backend())
     chosen = request.candidates if backend is None else available(request)[:1]
     for each in chosen:
         for number in registry.open_numbers(each):

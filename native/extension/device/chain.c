@@ -33,7 +33,7 @@ static int can_wait_on_host(const lw_operand *operand, const lw_result *result) 
 
 static int can_chain_on_host(const lw_plan *plan) {
     const lw_result *result = &plan->results[0];
-    int is_copy = plan->operation == &lw_operations[LW_OPERATION_copy]; /* whose memory is wanted at once */
+    int is_copy = plan->operation == &lw_operations[LW_OPERATION_copy]; /* gains nothing by waiting */
     int waits = !is_copy && result->contiguous && result->size * lw_item_size(plan->dtype) >= lw_chain_bytes;
     for (int i = 0; i < plan->operation->input_count && waits; i++) {
         waits = can_wait_on_host(&plan->operands[i], result);
@@ -322,10 +322,6 @@ static int wait_for_launch(const lw_device *device, const lw_storage *storage) {
             return lw_refuse(LW_DEVICE_FAULT, "expected a tensor that has been launched, got one that is just being "
                                               "launched; do not use tensors in finalizers");
         }
-        if (!chain->launcher) {
-            return lw_refuse(LW_DEVICE_FAULT, "expected a tensor that has been computed, got one that another thread "
-                                              "was computing when this process was forked; fork between two calls");
-        }
         PyEval_RestoreThread(PyEval_SaveThread());
         if (PyErr_CheckSignals() < 0) {
             return -1;
@@ -346,7 +342,14 @@ static int settle(lw_device *device, const lw_storage *storage) {
     if (wait_for_launch(device, storage) < 0) {
         return -1;
     }
-    return lw_is_pending(storage) ? lw_check_written(device, storage->written) : 0;
+    if (!lw_is_pending(storage)) {
+        return 0;
+    }
+    if (lw_check_written(device, storage->written) == 0) { /* no chain computes it, and none has failed to */
+        lw_raise(LW_DEVICE_FAULT, "expected a tensor that has been computed, got one that another thread was computing "
+                                  "when this process was forked; fork between two calls");
+    }
+    return -1;
 }
 
 int lw_settle_readers(const lw_storage *storage) {

@@ -1,6 +1,5 @@
 /* What all devices share: the ids of launches, failures that come late, and copies to and from the host. A storage
  * remembers the id of the launch that wrote it. If a launch fails, so do the later ones that read what it wrote. */
-#include "device/chain.h"
 #include "device/devices.h"
 #include "memory/memory.h"
 #include "plan/plan.h"
@@ -89,9 +88,7 @@ void lw_fail_launch(lw_device *device, int64_t launch_id, lw_error error, const 
 
 /* A device cannot be used by two processes, so the child of a fork has lost it. */
 static __attribute__((unused)) void after_fork_in_child(void) {
-    for (lw_chain *chain = lw_host_device.ending; chain; chain = chain->next) {
-        chain->launcher = NULL; /* another thread, which this process does not have */
-    }
+    lw_host_device.ending = NULL; /* the child does not have the threads that compute these chains */
     for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
         if (lw_devices[backend]) {
             lose(lw_devices[backend], "this process is a fork of the one that opened it");
@@ -226,12 +223,12 @@ int lw_check_written(const lw_device *device, int64_t launch_id) {
     return lw_refuse(failed->error, "%s failed: %s", device->name, failed->message);
 }
 
-/* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. Does nothing
- * on the CPU. */
+/* synchronize(backend): waits until the device of a backend has run all launches, by reading new memory. On the CPU,
+ * runs those that wait in a chain. */
 static PyObject *synchronize(PyObject *module, PyObject *name) {
     int backend = lw_parse_backend(name);
     lw_device *device = backend < 0 ? NULL : lw_devices[backend];
-    if (device && lw_end_chain(device) < 0) {
+    if (backend >= 0 && lw_end_chain(lw_launcher(device)) < 0) {
         return NULL;
     }
     lw_storage *storage = device ? lw_storage_new(sizeof(int32_t), device) : NULL;

@@ -48,8 +48,8 @@ struct lw_device {
     lw_status (*launch)(lw_device *device, const lw_plan *plan, char *const *outputs, int64_t launch_id);
     lw_status (*flush)(lw_device *device); /* starts everything that has been launched */
     /* Optional, for devices that run a chain (chain.h) as one kernel. `fuse` sets lw_chain.kernel if there is a kernel
-     * for the needed nodes of a chain, and keeps it until the chain leaves the list `ending`. Returns -1 with an error set after Ctrl-C.
-     * `launch_chain` runs the kernel, as `launch` does. */
+     * for the needed nodes of a chain, and keeps it until the chain leaves the list `ending`. Returns -1 with an error
+     * set after Ctrl-C. `launch_chain` runs the kernel, as `launch` does. */
     int (*fuse)(lw_device *device, lw_chain *chain);
     lw_status (*launch_chain)(lw_device *device, const lw_chain *chain, int64_t launch_id);
 

@@ -62,9 +62,20 @@ static int execute(PyObject *module) {
         return -1;
     }
     PyMethodDef *const tables[] = {
-        functions,           lw_operation_functions, lw_backend_functions, lw_exchange_functions, lw_creation_functions,
-        lw_gather_functions, lw_sort_functions,      lw_call_functions,    lw_storage_functions,  lw_webgpu_functions,
-        lw_device_functions, lw_offload_functions,   lw_cost_functions,    lw_host_chain_functions,
+        functions,
+        lw_operation_functions,
+        lw_backend_functions,
+        lw_exchange_functions,
+        lw_creation_functions,
+        lw_gather_functions,
+        lw_sort_functions,
+        lw_call_functions,
+        lw_storage_functions,
+        lw_webgpu_functions,
+        lw_device_functions,
+        lw_offload_functions,
+        lw_cost_functions,
+        lw_host_chain_functions,
 #if defined(__wasm__)
         lw_worker_functions,
 #else

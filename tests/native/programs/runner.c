@@ -92,12 +92,13 @@ typedef struct {
     size_t cache_bytes, l2_bytes;
 } host;
 
-enum { PLAIN, BACKWARDS, STREAMING, WITHOUT_MEMORY, HOSTS };
+enum { PLAIN, BACKWARDS, STREAMING, WITHOUT_MEMORY, PART, HOSTS };
 static const host hosts[HOSTS] = {
     [PLAIN] = {"", 1, 1, 0, 0},
     [BACKWARDS] = {" (tasks last to first)", 5, 1, 0, 0},
     [STREAMING] = {" (streamed, small caches)", 5, 1, 1, 1 << 18},
     [WITHOUT_MEMORY] = {" (without memory)", 5, 0, 0, 0},
+    [PART] = {" (streamed, in one task)", 1, 1, 1, 0}, /* as a chain runs a part of a large result */
 };
 static int counts_paths; /* whether --paths is given */
 

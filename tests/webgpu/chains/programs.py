@@ -41,14 +41,14 @@ Reads = list[tuple[np.ndarray, float]]
 
 
 def data(seed: int, shape: tuple[int, ...], dtype: str) -> lw.Tensor:
-    """Returns a tensor of small multiples of 1/4, integers or flags."""
+    """Returns a tensor of small multiples of 1/4, integers or flags, in memory of its own."""
     random = np.random.default_rng(seed)
     if dtype == "bool":
-        return lw.asarray(random.integers(0, 2, shape) > 0)
+        return lw.asarray(random.integers(0, 2, shape) > 0, copy=True)
     if np.dtype(dtype).kind == "i":
         bound = INTEGERS[seed % len(INTEGERS)]
-        return lw.asarray(random.integers(-bound, bound, shape).astype(dtype))
-    return lw.asarray((random.integers(-20, 20, shape) / 4).astype(dtype))
+        return lw.asarray(random.integers(-bound, bound, shape).astype(dtype), copy=True)
+    return lw.asarray((random.integers(-20, 20, shape) / 4).astype(dtype), copy=True)
 
 
 def specials(seed: int, shape: tuple[int, ...]) -> lw.Tensor:
@@ -56,7 +56,7 @@ def specials(seed: int, shape: tuple[int, ...]) -> lw.Tensor:
     random = np.random.default_rng(seed)
     numbers = random.choice([0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 3e38, 1e-30], shape)
     ordinary = random.standard_normal(shape) * 10.0 ** random.integers(-3, 3, shape)
-    return lw.asarray(np.where(random.random(shape) < 0.8, ordinary, numbers).astype(np.float32))
+    return lw.asarray(np.where(random.random(shape) < 0.8, ordinary, numbers).astype(np.float32), copy=True)
 
 
 def environment(device: str, reads: Reads, library: Any = lw) -> dict[str, Any]:
