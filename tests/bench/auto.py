@@ -2,8 +2,9 @@
 
 AUTO chooses the backend of each call. For the goal on the CPU, every operation of OPERATIONS, on 10 elements to 10
 million (matmul: 1 million), is timed in turn with AUTO and each CPU backend but the slowest. For the goal with a GPU,
-CASES is timed with AUTO, on the CPU, and on the GPU with copies of the inputs to it and of the result back. Times that
-differ by less than 2 microseconds count as equal. The row shows the median of the ratios of all cases.
+CASES is timed with AUTO, on the CPU, and on the GPU with copies of the inputs to it and of the result back. To both,
+cells of a surface (surface/) are added. Times that differ by less than 2 microseconds count as equal. The row shows the
+median of the ratios of all cases.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from tests.bench import runner
 from tests.bench.goals import Goal, Measured
 from tests.bench.peers import convert
 from tests.bench.report import Row
+from tests.bench.surface import cells
+from tests.bench.surface.measure import PRODUCTS
 from tests.cases import operations
 from tests.cases.cases import Case, Size, build
 
@@ -37,6 +40,8 @@ CASES: Sequence[tuple[str, Size]] = (
     *(("scaled_dot_product_attention", (8, queries, 64)) for queries in (128, 2048)),
     *((name, (size,)) for name in ("add", "exp", "sum") for size in (1_000, 10_000_000)),
 )
+SEED, DRAWN = 4242, 24  # the cells of a surface
+DRAWN_BYTES = 1e7  # of an operand at most: scalar code takes a second for some cells of this size
 AUTO = "auto"
 SHOWN = 3  # number of cases that the note names: those in which AUTO is furthest behind
 
@@ -55,7 +60,7 @@ def row(goal: Goal, repeats: int, seconds: float, gpu: str | None = None) -> Row
 
     offloaded = offload.summary()
     try:
-        grid = _grid() if gpu is None else (build(operations.find(name), size) for name, size in CASES)
+        grid = (*_grid(), *_drawn(())) if gpu is None else (*_products(), *_drawn(PRODUCTS))
         ratios = [_compared(case, others(case), repeats, seconds) for case in grid]
     finally:
         selection.follow(before)
@@ -73,6 +78,19 @@ def _grid() -> Iterator[Case]:
         for size in SIZES:
             elements = min(size, LARGEST_PRODUCT) if name == "matmul" else size
             yield build(operations.find(name), (isqrt(elements) if name == "matmul" else elements,))
+
+
+def _products() -> Iterator[Case]:
+    for name, size in CASES:
+        yield build(operations.find(name), size)
+
+
+def _drawn(kinds: Sequence[str]) -> Iterator[Case]:
+    """Yields cells of a surface that are calls of functions, of these kinds, or of all if there are none."""
+    for number in range(DRAWN):
+        case = cells.cell(SEED, number, kinds, DRAWN_BYTES).case
+        if not case.call:
+            yield case
 
 
 def _compared(case: Case, others: Sequence[Contestant], repeats: int, seconds: float) -> dict[str, Any]:

@@ -5,9 +5,9 @@
 #include "plan/cost.h"
 #include "plan/plan.h"
 
-/* Returns whether all inputs are contiguous CPU tensors of one dtype and shape that are not pending, and the user placed
- * none of them on a backend other than that of `placement`. Sets placement->committed if the user placed one of them on
- * that backend. */
+/* Returns whether all inputs are contiguous CPU tensors of one dtype and shape, none of them pending or placed by the
+ * user on a backend other than that of `placement`. Sets placement->committed if the user placed one of them on that
+ * backend. */
 static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw_placement *placement) {
     const lw_tensor *first = (const lw_tensor *)inputs[0];
     for (int i = 0; i < operation->input_count; i++) {
