@@ -371,6 +371,9 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     if (own) {
         PATH("elementwise: computes as stored");
         kernel = own;
+        if (is_simple(kernel, context, layout)) {
+            return run_simple(kernel, context, layout, inputs, outputs[0], parameters);
+        }
     }
     int32_t last = kernel->operands - 1;
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};

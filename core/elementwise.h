@@ -62,10 +62,10 @@ void elementwise_streamed(const elementwise *kernel, int64_t count, const void *
 lw_status elementwise_any(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                           const void *const *inputs, void *const *outputs, const lw_scalar *parameters);
 
-/* Returns whether a single call of the body is enough: the layout has one dimension, contiguous in all operands, and
- * the call is too small for several tasks. */
+/* Returns whether a single call of the body is enough if nothing has to be converted: the layout has one dimension,
+ * contiguous in all operands, and the call is too small for several tasks. */
 INLINE int is_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout) {
-    if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1 || layout->converted) {
+    if (layout->ndim != 1 || layout->shape[0] > SIMPLE_COUNT || context->tasks > 1) {
         return 0;
     }
     int64_t gaps = 0;
@@ -75,16 +75,21 @@ INLINE int is_simple(const elementwise *kernel, const lw_context *context, const
     return gaps == 0;
 }
 
-INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
-                                 const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
-    if (!is_simple(kernel, context, layout)) {
-        return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
-    }
+/* Does it by this call. */
+INLINE lw_status run_simple(const elementwise *kernel, const lw_context *context, const lw_layout *layout,
+                            const void *const *inputs, void *output, const lw_scalar *parameters) {
     if (kernel->is_short && stream_pays(context, layout->shape[0] * kernel->size[kernel->operands - 1])) {
-        elementwise_streamed(kernel, layout->shape[0], inputs, outputs[0], parameters);
+        elementwise_streamed(kernel, layout->shape[0], inputs, output, parameters);
         return LW_OK;
     }
     PATH("elementwise: one call");
-    run_body(kernel, layout->shape[0], inputs, outputs[0], parameters);
+    run_body(kernel, layout->shape[0], inputs, output, parameters);
     return LW_OK;
+}
+
+INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
+                                 const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
+    return !layout->converted && is_simple(kernel, context, layout)
+               ? run_simple(kernel, context, layout, inputs, outputs[0], parameters)
+               : elementwise_any(kernel, context, layout, inputs, outputs, parameters);
 }

@@ -361,6 +361,7 @@ def functions() -> dict[str, list[Any]]:
         ],
         "shifted": [(lw.asarray([1, 2]), 0), (x, 0), (lw.asarray([1, 2]), 3), (lw.asarray([1, 2]), "text"), (1, 0), ()],
         "set_cache_limit": [(limit,), ("text",), (2**70,)],
+        "set_chain_bytes": [(1 << 18,), ("text",), (2**70,)],
         "set_num_threads": [(threads,), (0,), ("text",), (2**70,)],
         "get_num_threads": [()],
         "get_running_threads": [()],

@@ -115,6 +115,17 @@ def test_results_that_nothing_reads_are_not_computed() -> None:
     assert run() == before["chains_run"] + 1
 
 
+def test_a_chain_whose_results_are_gone_keeps_no_operands() -> None:
+    before = lw.memory_stats()["allocated_bytes"]
+    x = numbers(1000)
+    y = x * 2
+    z = y + 1
+    del x, y
+    assert lw.memory_stats()["allocated_bytes"] > before
+    del z
+    assert lw.memory_stats()["allocated_bytes"] == before
+
+
 def test_intermediate_results_in_use_are_computed() -> None:
     x = numbers(5000)
     y = x * 2

@@ -17,18 +17,30 @@ static int has_large_storage(const lw_plan *plan, size_t limit) {
     return is_large;
 }
 
-/* Returns whether the host can read an operand later, block by block: what nobody else writes, and whose elements along
- * the last axis are adjacent or the same one. */
+/* Returns whether the host can read an operand later, block by block: what nobody else writes, and whose elements are
+ * adjacent, or one is repeated, in runs that are long enough for a block. */
 static int can_wait_on_host(const lw_operand *operand, const lw_result *result) {
+    enum { LONG_RUN = 512 };
     if (lw_is_number(operand) || operand->is_copied) {
         return 1;
     }
-    int64_t item = lw_item_size(operand->dtype), stride = 0;
-    for (int i = 1; i <= operand->ndim && !stride; i++) { /* that of the last axis with several elements */
-        int64_t extent = result->shape[result->ndim - i];
-        stride = extent == 1 ? 0 : operand->shape[operand->ndim - i] == 1 ? item : operand->strides[operand->ndim - i];
+    if (!operand->tensor || operand->tensor->storage->is_shared) {
+        return 0;
     }
-    return operand->tensor && !operand->tensor->storage->is_shared && (stride == item || !stride);
+    int64_t strides[LW_MAX_NDIM], run = 1, expected = -1;
+    lw_broadcast_strides(operand, result->ndim, result->shape, strides);
+    for (int axis = result->ndim - 1; axis >= 0; axis--) {
+        if (result->shape[axis] == 1) {
+            continue;
+        }
+        expected = expected >= 0 ? expected : strides[axis] ? lw_item_size(operand->dtype) : 0;
+        if (strides[axis] != expected) {
+            break;
+        }
+        run *= result->shape[axis];
+        expected *= result->shape[axis];
+    }
+    return run == result->size || run >= LONG_RUN;
 }
 
 static int can_chain_on_host(const lw_plan *plan) {
@@ -368,6 +380,20 @@ int lw_share(lw_tensor *tensor) {
     return 0;
 }
 
+/* lw_device.abandon */
+static void abandon(lw_device *device) {
+    lw_chain *chain = device->chain;
+    for (int i = 0; chain && i < chain->node_count; i++) {
+        if (chain->nodes[i].result->references > 1) {
+            return;
+        }
+    }
+    device->chain = NULL;
+    if (chain) {
+        free_chain(chain);
+    }
+}
+
 static lw_chain *begin_chain(lw_device *device, const lw_result *shape) {
     lw_chain *chain = calloc(1, sizeof *chain);
     if (!chain) {
@@ -378,6 +404,7 @@ static lw_chain *begin_chain(lw_device *device, const lw_result *shape) {
     chain->size = shape->size;
     memcpy(chain->shape, shape->shape, sizeof(int64_t) * (size_t)shape->ndim);
     device->settle = settle;
+    device->abandon = abandon;
     device->chain = chain;
     return chain;
 }

@@ -66,4 +66,5 @@ struct lw_device {
     lw_chain *ending; /* list of chains that are being launched */
     /* Ends the chain. Then the storage, unless it is NULL, is not pending. Returns -1 with an error set on failure. */
     int (*settle)(lw_device *device, const lw_storage *storage);
+    void (*abandon)(lw_device *device); /* drops the chain, unless a result is in use */
 };

@@ -290,6 +290,9 @@ void lw_storage_adopt(lw_storage *storage, lw_storage *block) {
 
 void lw_storage_release(lw_storage *storage) {
     if (--storage->references > 0) {
+        if (lw_is_pending(storage) && !storage->device) { /* or else the chain would keep large operands */
+            lw_host_device.abandon(&lw_host_device);
+        }
         return;
     }
     int index = storage->size_class;
