@@ -110,11 +110,21 @@ typedef vf64 vdouble;
 enum { LANES = VF64_LANES, MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 #elif defined IS_8BIT
 typedef vm8 vmask;
+typedef vi8 vbits;
+typedef int8_t element_bits;
 #define M(name) vm8_##name
+#define B(name) vi8_##name
+#define BITS_MIN INT8_MIN
+#define BITS_MAX INT8_MAX
 enum { LANES = V8_LANES };
 #elif defined IS_16BIT
 typedef vm16 vmask;
+typedef vi16 vbits;
+typedef int16_t element_bits;
 #define M(name) vm16_##name
+#define B(name) vi16_##name
+#define BITS_MIN INT16_MIN
+#define BITS_MAX INT16_MAX
 enum { LANES = V16_LANES };
 #else
 #define BY_PRECISION(single, twice) single
@@ -152,13 +162,11 @@ INLINE element element_load(const char *p) {
     return x;
 }
 
-#if !defined IS_8BIT && !defined IS_16BIT
 INLINE element element_from_bits(element_bits bits) {
     element x;
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
-#endif
 
 /* Begins the definition of the kernel lw_<op>_<dtype>. KERNEL is in layout/layout_iterator.h. */
 #define ELEMENT_KERNEL(op) KERNEL_NAMED(JOIN(op, ELEMENT))

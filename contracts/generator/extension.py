@@ -179,6 +179,7 @@ def _descriptor(contract: Contract) -> str:
         .in_place = {_in_place(contract)},
         .moves = {int(contract.moves)},
         .compares = {int(contract.compares)},
+        .narrow = {int(contract.narrow)},
         .takes_number = {int(contract.takes_number)},
         .widens = {int(contract.widens)},
         .refuses_empty = {int(contract.refuses_empty)},

@@ -155,8 +155,10 @@ def _own(contract: Contract, dtype: str) -> str:
 
 
 def _narrow_kernels(contract: Contract) -> list[Kernel]:
-    """Returns the kernels of a short operation that are not in the table: a kernel there calls them."""
+    """Returns the kernels of a narrow operation that are not in the table: a kernel there calls them."""
     stored = [dtype for dtype in contract.dtypes if FACTS.dtypes[dtype].computed] if contract.narrow else []
+    if contract.kind.name not in LOOPED:  # reductions compute in integers alone
+        stored = [dtype for dtype in stored if FACTS.dtypes[dtype].elements == "int32"]
     name = contract.operation
     return [Kernel(f"{name}_{each}", name, name, each, contract.result(each))
             for each in stored if _own(contract, each) == f"{name}_{each}"]  # fmt: skip

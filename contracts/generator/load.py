@@ -32,7 +32,7 @@ from .schema import (
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 OPTIONAL = {  # optional field -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
-    "narrow": ("elementwise",),
+    "narrow": ("elementwise", "reduction", "index_reduction"),
     "compares": ("elementwise",),
     "widens": ("reduction", "rows"),
     "refuses_empty": ("reduction", "index_reduction"),

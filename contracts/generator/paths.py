@@ -17,8 +17,8 @@ from .schema import Contract
 
 Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
-# With operands that the kernel converts, or computes as they are. Reductions of these have results in no narrow dtype.
-CONVERTED = ("add", "less", "hypot", "sigmoid", "any", "argmax")
+# With operands that the kernel converts, or computes as they are.
+CONVERTED = ("add", "less", "hypot", "sigmoid", "any", "argmax", "max")
 LANES = largest("VF32_LANES")
 SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
 CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
@@ -37,7 +37,8 @@ def cases(contract: Contract) -> Iterator[Case]:
             for shapes, parameters in rows(contract, dtype):
                 yield drawn(contract, dtype, shapes, {**chosen, **parameters})
     for dtype in ("int8", "uint16", "float16", "bfloat16") if contract.operation in CONVERTED else ():
-        if dtype in contract.dtypes:
+        is_elementwise = contract.kind.name == "elementwise"  # otherwise the host converts results to 16-bit floats
+        if dtype in contract.dtypes and (is_elementwise or contract.result(dtype) not in ("float16", "bfloat16")):
             for shapes, parameters in _conversions(contract):
                 yield drawn(contract, dtype, shapes, {**next(settings_of(contract, dtype)), **parameters})
 
@@ -110,6 +111,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, 40, 201), 2)]  # the second task begins in the middle of axis 1
+        shapes += [((block, 70), 0), ((70, largest("REDUCE_FAR") // 4), 0)]  # by row, by partial
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
         # Each shape is reduced in 3 chunks: long ones for a single output, shorter ones for nine adjacent outputs.
         shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]

@@ -276,7 +276,7 @@ class Contract:
     has_out: bool  # the Python function accepts `out=`
     device: bool = False  # accepts `device=`, as the array API's creation functions do
     is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
-    narrow: bool = False  # for elementwise: a CPU also computes in the dtypes that other operations only store
+    narrow: bool = False  # a CPU also computes in the dtypes that other operations only store
     compares: bool = False  # for elementwise: compares two inputs by value, whatever their dtypes
     # For sums: the result of integers is at least as wide as the default integer, and `dtype` chooses another.
     widens: bool = False

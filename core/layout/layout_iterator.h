@@ -10,6 +10,9 @@
     lw_status lw_##name(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs, \
                         const lw_scalar *parameters)
 
+/* Begins the declaration of a kernel of another translation unit that is not in the table. */
+#define HIDDEN_KERNEL extern __attribute__((visibility("hidden"))) lw_kernel
+
 typedef struct layout_iterator {
     const lw_layout *layout;
     int32_t first, end; /* iterates over dimensions first .. end - 1 */

@@ -2,6 +2,7 @@
  * overflow. */
 #pragma once
 
+#include "ops/min.h"
 #include "reduce/index_reduction.h"
 
-INDEX_REDUCTION(argmin, IS_FLOATING ? choice_key_of(-x) : ~choice_key_of(x))
+INDEX_REDUCTION(argmin, min, IS_FLOATING ? choice_key_of(-x) : ~choice_key_of(x))

@@ -2,14 +2,11 @@
  * below 0. */
 #pragma once
 
-#include "element.h"
-
-#if IS_FLOATING
 #include "reduce/extreme.h"
 
+#if IS_FLOATING
 EXTREME(max, -__builtin_inff(), v_at_least, extreme_and, v_maximum(a, b))
 #else
-#include "reduce/reduction.h"
-
-REDUCTION(max, 1, vec, element, v_set(ELEMENT_MIN), x, v_maximum(a, b), total)
+OWN_KERNELS(max, max_int8, max_uint8, max_int16, max_uint16)
+EXTREME_INTEGERS(max, element, ELEMENT_MIN, x, v_maximum(a, b), total, 1, REDUCE_UNDECIDED, OWN(max))
 #endif

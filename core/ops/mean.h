@@ -8,4 +8,4 @@ static inline element mean_of(element total, int64_t count) {
     return count ? (element)((double)total / (double)count) : __builtin_nanf("");
 }
 
-REDUCTION_FINISHED(mean, sum, 1, vec, element, mean_of(total, count), REDUCE_UNDECIDED)
+REDUCTION_FINISHED(mean, sum, 1, vec, element, mean_of(total, count), REDUCE_UNDECIDED, NULL, NULL)

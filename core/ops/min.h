@@ -2,14 +2,11 @@
  * below 0. */
 #pragma once
 
-#include "element.h"
-
-#if IS_FLOATING
 #include "reduce/extreme.h"
 
+#if IS_FLOATING
 EXTREME(min, __builtin_inff(), v_at_most, extreme_or, v_minimum(a, b))
 #else
-#include "reduce/reduction.h"
-
-REDUCTION(min, 1, vec, element, v_set(ELEMENT_MAX), x, v_minimum(a, b), total)
+OWN_KERNELS(min, min_int8, min_uint8, min_int16, min_uint16)
+EXTREME_INTEGERS(min, element, ELEMENT_MAX, x, v_minimum(a, b), total, 1, REDUCE_UNDECIDED, OWN(min))
 #endif

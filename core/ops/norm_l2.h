@@ -46,5 +46,5 @@ INLINE void norm_l2_finish_one(const reduced *total, int64_t count, const lw_sca
 FINISH(norm_l2)
 
 static const reducer norm_l2_reducer = {
-    1, ELEMENT_SIZE, norm_l2_block, norm_l2_columns, squares_join, norm_l2_finish, REDUCE_UNDECIDED};
+    1, ELEMENT_SIZE, norm_l2_block, norm_l2_columns, squares_join, norm_l2_finish, REDUCE_UNDECIDED, NULL, NULL, NULL};
 REDUCTION_KERNEL(norm_l2)

@@ -4,4 +4,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(norm_linf, 1, vec, element, v_set(0), v_abs(x), b_maximum(v_bits(a), v_bits(b)), total)
+REDUCTION(norm_linf, 1, vec, element, v_set(0), v_abs(x), b_maximum(v_bits(a), v_bits(b)), total, 1)

@@ -3,4 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(prod, 1, vec, element, v_set(1), x, a *b, total)
+REDUCTION(prod, 1, vec, element, v_set(1), x, a *b, total, 1)

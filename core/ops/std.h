@@ -10,6 +10,6 @@ INLINE void std_finish_one(const reduced *total, int64_t count, const lw_scalar 
 }
 FINISH(std)
 
-static const reducer std_reducer = {1,          ELEMENT_SIZE,    var_block, var_columns, moments_join,
-                                    std_finish, REDUCE_UNDECIDED};
+static const reducer std_reducer = {1,          ELEMENT_SIZE,     var_block, var_columns, moments_join,
+                                    std_finish, REDUCE_UNDECIDED, NULL,      NULL,        NULL};
 REDUCTION_KERNEL(std)

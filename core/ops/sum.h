@@ -3,4 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(sum, 1, vec, element, v_set(-(element)0), x, a + b, count ? total : 0)
+REDUCTION(sum, 1, vec, element, v_set(-(element)0), x, a + b, count ? total : 0, 1)

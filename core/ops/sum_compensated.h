@@ -121,9 +121,12 @@ static const reducer sum_compensated_reducer = {1,
                                                 sum_compensated_columns,
                                                 sum_compensated_join,
                                                 sum_compensated_finish,
-                                                REDUCE_UNDECIDED};
+                                                REDUCE_UNDECIDED,
+                                                NULL,
+                                                NULL,
+                                                NULL};
 REDUCTION_KERNEL(sum_compensated)
 
 #else /* the plain sum of integers is exact modulo 2^n already */
-REDUCTION_FINISHED(sum_compensated, sum, 1, vec, element, total, REDUCE_UNDECIDED)
+REDUCTION_FINISHED(sum_compensated, sum, 1, vec, element, total, REDUCE_UNDECIDED, sum_outputs, NULL)
 #endif

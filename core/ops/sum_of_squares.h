@@ -3,4 +3,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(sum_of_squares, 1, vec, element, v_set(0), x *x, a + b, total)
+REDUCTION(sum_of_squares, 1, vec, element, v_set(0), x *x, a + b, total, 1)

@@ -30,6 +30,6 @@ INLINE void var_finish_one(const reduced *total, int64_t count, const lw_scalar 
 }
 FINISH(var)
 
-static const reducer var_reducer = {1,          ELEMENT_SIZE,    var_block, var_columns, moments_join,
-                                    var_finish, REDUCE_UNDECIDED};
+static const reducer var_reducer = {1,          ELEMENT_SIZE,     var_block, var_columns, moments_join,
+                                    var_finish, REDUCE_UNDECIDED, NULL,      NULL,        NULL};
 REDUCTION_KERNEL(var)

@@ -4,4 +4,4 @@
 
 #include "reduce/reduction.h"
 
-REDUCTION(vecdot, 2, vec, element, v_set(-(element)0), x *y, a + b, count ? total : 0)
+REDUCTION(vecdot, 2, vec, element, v_set(-(element)0), x *y, a + b, count ? total : 0, 1)

@@ -1,11 +1,12 @@
-/* max and min of floats, as maximum and minimum of IEEE 754-2019: the result is NaN if any element is NaN, and -0 is
- * less than 0.
+/* Reductions whose elements can be joined in any order and more than once: max, min, and any and all of integers of 1
+ * and 2 bytes.
  *
- * Some processors do this in one slow instruction; most need half a dozen instructions. If NaN and the order of
- * zeros are ignored, one fast instruction suffices, so:
+ * Of floats, max and min are maximum and minimum of IEEE 754-2019: the result is NaN if any element is NaN, and -0 is
+ * less than 0. Some processors do this in one slow instruction; most need half a dozen instructions. If NaN and the
+ * order of zeros are ignored, one fast instruction suffices, so:
  * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
- * Elements may be combined in any order and more than once, so neither step follows the order of reduce_block.h. */
+ * Neither step follows the order of reduce_block.h. */
 #pragma once
 
 #include "reduce/reduction.h"
@@ -20,9 +21,11 @@ typedef extreme extreme_one(vec x);
 typedef vec extreme_join(vec x, vec y);
 
 INLINE extreme extreme_plain(vec x) { return (extreme){x, x}; }
+#if IS_FLOATING
 INLINE extreme extreme_signs(vec x) { return (extreme){x, v_from_bits(v_isnan(x))}; }
 INLINE vec extreme_and(vec x, vec y) { return v_from_bits(b_and(v_bits(x), v_bits(y))); }
 INLINE vec extreme_or(vec x, vec y) { return v_from_bits(b_or(v_bits(x), v_bits(y))); }
+#endif
 
 INLINE extreme extreme_joined(extreme a, extreme b, extreme_join *value, extreme_join *other) {
     return (extreme){value(a.value, b.value), other(a.other, b.other)};
@@ -100,4 +103,16 @@ INLINE extreme extreme_pass(const element *x, int64_t count, element identity, e
         __builtin_memcpy(&result->bits, &value, sizeof value);                                         \
     }                                                                                                  \
     BLOCK_REDUCTION_STEPS(op, vec, x, joined)                                                          \
-    REDUCTION_BY(op, 1, vec, element, v_set(identity), total, REDUCE_UNDECIDED)
+    REDUCTION_BY(op, 1, vec, element, REDUCE_ANY_ORDER, v_set(identity), total, 1, REDUCE_UNDECIDED, NULL)
+
+/* Defines such a reduction of integers: `joined` is an expression of a and b, vectors of elements or of the values that
+ * `mapped`, an expression of x, makes of them. */
+#define EXTREME_INTEGERS(op, output, identity, mapped, joined, finished, is_total, decision, own)           \
+    INLINE extreme op##_one(vec x) { return extreme_plain(mapped); }                                        \
+    INLINE vec op##_joined(vec a, vec b) { return joined; }                                                 \
+    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {      \
+        const element *x = (const element *)from->x;                                                        \
+        result->bits = v_first(extreme_pass(x, count, identity, op##_one, op##_joined, op##_joined).value); \
+    }                                                                                                       \
+    BLOCK_REDUCTION_STEPS(op, vec, mapped, joined)                                                          \
+    REDUCTION_BY(op, 1, vec, output, REDUCE_ANY_ORDER, v_set(identity), finished, is_total, decision, own)

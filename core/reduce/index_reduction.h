@@ -1,8 +1,9 @@
 /* Reductions to the position of an element: argmax and argmin. Uses the blocks and trees of reduce.h.
  *
  * An operation defines the key of an element, an integer; the result is the index of the first element with the largest
- * key. Keys of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced
- * extent is below 2^31.
+ * key. A block is reduced to that key, by max or min of its elements; its position is searched in the first block that
+ * has the largest one. Keys of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks
+ * that a reduced extent is below 2^31.
  *
  * core/ops/<op>.h invokes INDEX_REDUCTION, which defines the kernel lw_<op>_<dtype>. */
 #pragma once
@@ -30,15 +31,14 @@ INLINE vbits choice_key_of(vec x) {
 #endif
 }
 
+enum {
+    CHOICE_GROUP = ELEMENT_SIZE * 128 < 4 * LANES ? 128 / LANES : 4, /* vectors whose lanes a lane can count */
+    CHOICE_RUN = ELEMENT_SIZE == 1 ? 128 : REDUCE_BLOCK              /* elements of a column that a lane can count */
+};
+
 typedef struct choice_lanes {
     vbits key, index;
 } choice_lanes;
-
-/* Returns, per lane, the choice with the larger key, or with the lower index if the keys are equal. */
-INLINE choice_lanes choice_max(choice_lanes a, choice_lanes b) {
-    vmask is_b = b_gt(b.key, a.key) | (b_eq(b.key, a.key) & b_lt(b.index, a.index));
-    return (choice_lanes){b_select(is_b, b.key, a.key), b_select(is_b, b.index, a.index)};
-}
 
 /* Returns `best` updated with later elements, which replace it only if their key is larger. */
 INLINE choice_lanes choice_update(choice_lanes best, vbits key, vbits index) {
@@ -49,43 +49,35 @@ INLINE choice_lanes choice_update(choice_lanes best, vbits key, vbits index) {
 /* Returns the keys of n elements at x, in lanes 0 .. n - 1. */
 typedef vbits choice_key(const char *x, int n);
 
-enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
-
-INLINE void choice_block(const char *x, int64_t start, int64_t count, choice_key *key, reduced *result) {
-    /* Each lane starts with the lowest key and its own first index. In a lane without elements that index is above
-     * those of all elements, so the lane loses even to an element with the lowest key. */
-    choice_lanes best[CHOICE_GROUP];
-    vbits step = b_set(CHOICE_GROUP * LANES), index[CHOICE_GROUP];
-    for (int r = 0; r < CHOICE_GROUP; r++) {
-        index[r] = b_iota() + b_set((element_bits)start + r * LANES);
-        best[r] = (choice_lanes){b_set(BITS_MIN), index[r]};
-    }
+/* Returns the first position of an element with the key `chosen`, which one of `count` elements at x has. Branches only
+ * on the group of vectors that it is in, not on the vector. */
+INLINE int64_t choice_position(const char *x, int64_t count, int64_t chosen, choice_key *key) {
+    vbits all = b_set((element_bits)chosen), lane = b_set(BITS_MAX);
     int64_t i = 0;
-    for (; i + CHOICE_GROUP * LANES <= count; i += CHOICE_GROUP * LANES) {
-        for (int r = 0; r < CHOICE_GROUP; r++) {
-            best[r] = choice_update(best[r], key(x + (i + r * LANES) * ELEMENT_SIZE, LANES), index[r]);
-            index[r] += step;
+    for (; i + CHOICE_GROUP * LANES < count; i += CHOICE_GROUP * LANES) {
+        vmask found = b_eq(key(x + i * ELEMENT_SIZE, LANES), all);
+#pragma GCC unroll 4
+        for (int r = 1; r < CHOICE_GROUP; r++) {
+            found |= b_eq(key(x + (i + r * LANES) * ELEMENT_SIZE, LANES), all);
+        }
+        if (m_any(found)) {
+            PATH("index reduction: in a whole group of vectors");
+            break;
         }
     }
-    PATH_IF(count >= CHOICE_GROUP * LANES, "index reduction: several vectors");
-    PATH_IF(count - i >= LANES, "index reduction: one vector");
-    PATH_IF(LANES > 1 && count % LANES, "index reduction: part of a vector");
-    choice_lanes all = best[0];
-    for (int r = 1; r < CHOICE_GROUP; r++) {
-        all = choice_max(all, best[r]);
-    }
-    for (; i < count; i += LANES) {
-        int n = count - i < LANES ? (int)(count - i) : LANES;
-        vbits at = b_iota() + b_set((element_bits)(start + i));
-        vbits keys = n == LANES ? key(x + i * ELEMENT_SIZE, LANES) : key(x + i * ELEMENT_SIZE, n);
-        keys = b_select(b_lt(b_iota(), b_set(n)), keys, b_set(BITS_MIN));
-        all = choice_max(all, (choice_lanes){keys, at});
+#pragma GCC unroll 4
+    for (int r = CHOICE_GROUP - 1; r >= 0; r--) {
+        int64_t at = i + r * LANES;
+        if (at < count) {
+            vbits keys =
+                at + LANES <= count ? key(x + at * ELEMENT_SIZE, LANES) : key(x + at * ELEMENT_SIZE, (int)(count - at));
+            lane = b_select(b_eq(keys, all), b_iota() + b_set((element_bits)(r * LANES)), lane);
+        }
     }
     for (int n = LANES / 2; n; n /= 2) {
-        all = choice_max(all, (choice_lanes){b_slide_down(all.key, n), b_slide_down(all.index, n)});
+        lane = b_minimum(lane, b_slide_down(lane, n));
     }
-    result->choice.key = b_first(all.key);
-    result->choice.index = b_first(all.index);
+    return i + b_first(lane);
 }
 
 INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,
@@ -94,15 +86,22 @@ INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t
         int n = columns - c < LANES ? (int)(columns - c) : LANES;
         PATH_IF(n == LANES, "index reduction: columns of a vector");
         PATH_IF(LANES > 1 && n < LANES, "index reduction: columns of part of a vector");
-        vbits index = b_set((element_bits)start), one = b_set(1);
-        choice_lanes best = {b_set(BITS_MIN), index};
-        for (int64_t i = 0; i < count; i++, index += one) {
-            const char *p = x + i * stride + c * ELEMENT_SIZE;
-            best = choice_update(best, n == LANES ? key(p, LANES) : key(p, n), index);
-        }
-        for (int lane = 0; lane < n; lane++) {
-            results[c + lane].choice.key = best.key[lane];
-            results[c + lane].choice.index = best.index[lane];
+        for (int64_t run = 0; run < count; run += CHOICE_RUN) {
+            int64_t end = min_int64(count, run + CHOICE_RUN);
+            vbits index = b_set(0), one = b_set(1);
+            choice_lanes best = {b_set(BITS_MIN), index};
+            for (int64_t i = run; i < end; i++, index += one) {
+                const char *p = x + i * stride + c * ELEMENT_SIZE;
+                best = choice_update(best, n == LANES ? key(p, LANES) : key(p, n), index);
+            }
+            PATH_IF(run > 0, "index reduction: another run of a column");
+            for (int lane = 0; lane < n; lane++) {
+                reduced *result = results + c + lane;
+                if (run == 0 || best.key[lane] > result->choice.key) {
+                    result->choice.key = best.key[lane];
+                    result->choice.index = start + run + best.index[lane];
+                }
+            }
         }
     }
 }
@@ -119,19 +118,25 @@ INLINE void choice_finish_one(const reduced *total, int64_t count, const lw_scal
 }
 FINISH(choice)
 
-/* Defines the kernel lw_<op>_<dtype>. `key` is an expression of x, a vector of elements. */
-#define INDEX_REDUCTION(op, key)                                                                       \
-    INLINE vbits op##_key(const char *p, int n) {                                                      \
-        vec x = reduce_load(p, n);                                                                     \
-        return key;                                                                                    \
-    }                                                                                                  \
+/* Defines the kernel lw_<op>_<dtype>. `ordered` is an expression of x, a vector of elements, for their keys;
+ * <extreme>_block reduces a block to an element with the largest key. */
+#define INDEX_REDUCTION(op, extreme, ordered)                                                          \
+    INLINE vbits op##_key_of(vec x) { return ordered; }                                                \
+    INLINE vbits op##_key(const char *p, int n) { return op##_key_of(reduce_load(p, n)); }             \
     static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
-        choice_block(from->x, start, count, op##_key, result);                                         \
+        extreme##_block(from, start, count, result);                                                   \
+        result->choice.key = b_first(op##_key_of(v_set(reduced_element(result))));                     \
+        result->choice.index = start;                                                                  \
+    }                                                                                                  \
+    static void op##_place(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
+        result->choice.index = start + choice_position(from->x, count, result->choice.key, op##_key);  \
     }                                                                                                  \
     static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
                              reduced *results) {                                                       \
         choice_columns(from->x, from->x_stride, start, count, columns, op##_key, results);             \
     }                                                                                                  \
-    static const reducer op##_reducer = {1,           sizeof(element), op##_block,      op##_columns,  \
-                                         choice_join, choice_finish,   REDUCE_UNDECIDED};              \
+    OWN_KERNELS(op, op##_int8, op##_uint8, op##_int16, op##_uint16)                                    \
+    static const reducer op##_reducer = {1,           sizeof(element), op##_block,       op##_columns, \
+                                         choice_join, choice_finish,   REDUCE_UNDECIDED, NULL,         \
+                                         op##_place,  OWN(op)};                                        \
     REDUCTION_KERNEL(op)

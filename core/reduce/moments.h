@@ -96,13 +96,15 @@ static void moments_block_once(const reduce_source *from, int64_t start, int64_t
 static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                             reduced *results) {
     element_bits means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
-    reduce_columns(from, count, columns, moments_identity(), NULL, moments_value, moments_add, means);
+    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), NULL, moments_value, moments_add, means);
     for (int64_t c = 0; c < columns; c++) {
         element mean = moments_round_mean(element_from_bits(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
-    reduce_columns(from, count, columns, moments_identity(), means, moments_deviation, moments_add, deviations);
-    reduce_columns(from, count, columns, moments_identity(), means, moments_square, moments_add, squares);
+    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), means, moments_deviation, moments_add,
+                   deviations);
+    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), means, moments_square, moments_add,
+                   squares);
     for (int64_t c = 0; c < columns; c++) {
         moments_of(element_from_bits(means[c]), element_from_bits(deviations[c]), element_from_bits(squares[c]), count,
                    results + c);

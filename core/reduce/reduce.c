@@ -23,6 +23,7 @@ typedef struct reduction {
     const elementwise
         *cast[2];     /* of each input: converts its elements, or NULL if they are stored as they are reduced */
     int32_t size[2];  /* bytes of an element of each input in memory */
+    int direct;       /* whether columns are reduced straight to outputs */
     int whole;        /* whether groups are single outputs with contiguous elements */
     int64_t per_task; /* groups per task */
     reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
@@ -116,6 +117,17 @@ static const char *reduction_convert(const reduction *r, int32_t input, int64_t 
     return converted;
 }
 
+/* Reduces columns to `results`, or straight to outputs. */
+static inline void reduction_reduce_columns(const reduction *r, const reduction_group *g, const reduce_source *from,
+                                            int64_t start, int64_t count, reduced *results) {
+    PATH_IF(r->direct, "reduction: columns straight to outputs");
+    if (r->direct) {
+        r->reducer->outputs(from, count, g->width, g->out);
+    } else {
+        r->reducer->columns(from, start, count, g->width, results);
+    }
+}
+
 /* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. Not
  * inlined, because its buffers are large, and callers recurse. */
 static __attribute__((noinline)) void reduction_transpose(const reduction *r, const reduction_group *g,
@@ -138,7 +150,16 @@ static __attribute__((noinline)) void reduction_transpose(const reduction *r, co
         columns[o] = reduction_convert(r, o, r->count * REDUCE_MAX_COLUMNS, packed[o], converted[o]);
     }
     reduce_source from = {columns[0], columns[inputs - 1], step, step};
-    r->reducer->columns(&from, 0, r->count, g->width, results);
+    reduction_reduce_columns(r, g, &from, 0, r->count, results);
+}
+
+/* Reduces a block, with the index of its element if that is what a reducer returns. */
+static inline void reduction_block(const reducer *reducer, const reduce_source *from, int64_t start, int64_t count,
+                                   reduced *result) {
+    reducer->block(from, start, count, result);
+    if (reducer->place) {
+        reducer->place(from, start, count, result);
+    }
 }
 
 /* Reduces a block of one output whose elements are not all contiguous. Not inlined, because its buffers are large. */
@@ -151,7 +172,7 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
         in[o] = reduction_convert(r, o, count, reduction_gather(r, g, o, start, count, to), converted[o]);
     }
     reduce_source from = {.x = in[0], .y = in[r->reducer->inputs - 1]};
-    r->reducer->block(&from, start, count, result);
+    reduction_block(r->reducer, &from, start, count, result);
 }
 
 /* Reduces one block of each output of a group. The elements that one output is computed from form a column. The columns
@@ -168,7 +189,7 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
     reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;
-    r->reducer->columns(&from, start, count, g->width, results);
+    reduction_reduce_columns(r, g, &from, start, count, results);
 }
 
 /* Returns whether further elements cannot change a result. */
@@ -218,6 +239,11 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
         }
     }
     *results = part[0];
+    if (r->whole && reducer->place) { /* in the block that has the element, alone */
+        int64_t at = part[0].choice.index;
+        from.x = g->in[0] + at * reducer->size;
+        reducer->place(&from, at, min_int64(start + count - at, REDUCE_BLOCK), results);
+    }
 }
 
 /* Reduces chunks by a tree: the number of chunks in the left subtree is the largest power of two below `chunks`; all
@@ -265,7 +291,7 @@ static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
         char *out = r->out + it.offset[inputs] + column * reduction_step(r, inputs);
         for (; first < stop; first++) {
             reduced total;
-            reducer->block(&from, 0, r->count, &total);
+            reduction_block(reducer, &from, 0, r->count, &total);
             reducer->finish(&total, 1, r->count, r->parameters, out, 0);
             from.x += reduction_step(r, 0);
             from.y += reduction_step(r, last);
@@ -291,6 +317,9 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
         reduction_group g = reduction_next(&it, r);
         reduced results[REDUCE_MAX_COLUMNS];
         reduction_tree(r, &g, 0, r->chunks, results);
+        if (r->direct) {
+            continue;
+        }
         r->reducer->finish(results, g.width, r->count, r->parameters, g.out, out_stride);
     }
     return LW_OK;
@@ -345,6 +374,8 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
         r.chunk /= 2; /* the result stays the same, because chunks are subtrees of one tree */
     }
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
+    r.direct = reducer->outputs && r.width > 1 && r.count && r.chunks == 1 &&
+               reduction_step(&r, reducer->inputs) == reducer->size;
 
     /* If there are few groups of several chunks each, tasks reduce the chunks; then the tree joins their results. */
     r.per_task = r.groups;
@@ -367,6 +398,13 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
 lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs, void *const *outputs,
                  const lw_scalar *parameters, const reducer *reducer) {
     const lw_layout *layout = layout_argument;
+    lw_kernel *own = layout->converted && reducer->own ? reducer->own[layout->dtypes[0]] : NULL;
+    if (own) {
+        PATH("reduction: reduces as stored");
+        lw_layout stored = *layout;
+        stored.converted = 0;
+        return own(context, &stored, inputs, outputs, parameters);
+    }
     if (layout->ndim != 1 || layout->shape[0] > REDUCE_BLOCK || !reduction_is_whole(layout, reducer)) {
         return reduce_any(context, layout, inputs, outputs, parameters, reducer);
     }
@@ -374,7 +412,7 @@ lw_status reduce(lw_context *context, const void *layout_argument, const void *c
     int64_t count = layout->shape[0];
     reduce_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
     reduced total;
-    reducer->block(&from, 0, count, &total);
+    reduction_block(reducer, &from, 0, count, &total);
     reducer->finish(&total, 1, count, parameters, outputs[0], 0);
     return LW_OK;
 }

@@ -52,6 +52,12 @@ typedef struct reducer {
     void (*finish)(const reduced *totals, int64_t outputs, int64_t count, const lw_scalar *parameters, char *out,
                    int64_t step);
     reduce_decision decision;
+    /* Does what `columns` and `finish` do, for blocks that have all the elements of contiguous outputs. NULL if outputs
+     * are not partial results as they are. */
+    void (*outputs)(const reduce_source *from, int64_t count, int64_t columns, char *out);
+    /* For index reductions, whose `block` leaves the index of the block: replaces it by the index of the element. */
+    void (*place)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
+    lw_kernel *const *own; /* NULL, or by dtype the kernel for elements that are stored in it; NULL to convert these */
 } reducer;
 
 /* Returns how many of a tree's n >= 2 leaves are in its left subtree: the largest power of two below n. */

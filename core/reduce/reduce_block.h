@@ -18,8 +18,12 @@
 #include "paths.h"
 #include "reduce/reduce.h"
 
+/* Whether elements are joined in the order above, or can be in any, with the same result. */
+typedef enum reduce_order { REDUCE_IN_ORDER, REDUCE_ANY_ORDER } reduce_order;
+
 enum {
     REDUCE_PARTIALS = 64,
+    REDUCE_LEVELS = 6, /* of the tree that joins them */
     REDUCE_REGISTERS = REDUCE_PARTIALS / LANES,
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
@@ -30,7 +34,14 @@ enum {
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
     REDUCE_UNROLL = LANES == 1 ? 2 : 8,            /* unroll factor of the loop that joins partials */
-    REDUCE_STRIP = VF32_LANES > 4 ? 8 : 4          /* registers of adjacent columns; their partials take up to 32 KB */
+    REDUCE_STRIP = REDUCE_MAX_COLUMNS < 8 * LANES ? REDUCE_MAX_COLUMNS / LANES
+    : VF32_LANES > 4                              ? 8
+                                                  : 4,
+    /* Whether to compute the partials of columns one after the other, because all would fill L1: unless rows are short,
+     * so that prefetching needs their order, and a block of them is larger than L2. Measured on Zen 4, 2026-12. */
+    REDUCE_BY_PARTIAL = VF32_LANES > 4 ? 1 : 0,
+    REDUCE_FAR = 1024,     /* bytes from row to row that are many */
+    REDUCE_NEAR = 1 << 18, /* bytes of a block that are few */
 };
 
 /* Loads n elements; the other lanes are zeros. */
@@ -134,13 +145,28 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbi
     }
 }
 
-/* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
- * n columns. Reads the elements of all columns in the order of memory, and keeps the partials in L1. If columns have
- * fewer than REDUCE_PARTIALS elements, computes only as many partials as elements, rounded up to a power of two, since
- * joining an empty partial changes nothing. */
-INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, vbits identity,
-                         const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
-    const char *x = from->x + at, *y = from->y + at;
+/* Joins rows first, first + step ... of `registers` registers of adjacent columns to `results`. The last register has n
+ * columns. */
+INLINE void reduce_rows(const reduce_source *from, int64_t at, int64_t first, int64_t step, int64_t count,
+                        int registers, int n, const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
+    const char *x = from->x + at + first * from->x_stride, *y = from->y + at + first * from->y_stride;
+    for (int64_t i = first; i < count; i += step, x += step * from->x_stride, y += step * from->y_stride) {
+#pragma GCC unroll 16
+        for (int r = 0; r < registers; r++) {
+            vbits mapped;
+            map(x + r * LANES * ELEMENT_SIZE, y + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
+                &mapped);
+            join(results + r, &mapped);
+        }
+    }
+}
+
+/* Reduces registers of columns in the order of memory, with their partials in L1. If columns have fewer than
+ * REDUCE_PARTIALS elements, computes only as many partials as elements, rounded up to a power of two, since joining an
+ * empty partial changes nothing. */
+INLINE void reduce_strip_by_row(const reduce_source *from, int64_t at, int64_t count, int registers, int n,
+                                vbits identity, const vbits *state, reduce_map *map, reduce_join *join,
+                                vbits *results) {
     vbits partial[REDUCE_PARTIALS * REDUCE_STRIP];
     int partials = 1;
     while (partials < REDUCE_PARTIALS && partials < count) {
@@ -149,14 +175,8 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
     for (int p = 0; p < partials * registers; p++) {
         partial[p] = identity;
     }
-    for (int64_t i = 0; i < count; i++, x += from->x_stride, y += from->y_stride) {
-#pragma GCC unroll 16
-        for (int r = 0; r < registers; r++) {
-            vbits mapped;
-            map(x + r * LANES * ELEMENT_SIZE, y + r * LANES * ELEMENT_SIZE, r + 1 < registers ? LANES : n, state[r],
-                &mapped);
-            join(partial + i % REDUCE_PARTIALS * registers + r, &mapped);
-        }
+    for (int64_t i = 0; i < count; i++) {
+        reduce_rows(from, at, i, 1, i + 1, registers, n, state, map, join, partial + i % REDUCE_PARTIALS * registers);
     }
     for (int half = partials / 2; half; half /= 2) {
         for (int p = 0; p < half * registers; p++) {
@@ -168,10 +188,63 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
     }
 }
 
+/* Computes one partial after the other in registers, in the order in which step 2 joins them, so that `joined` holds
+ * one of them for each level of its tree. If elements can be joined in any order, all are one partial. */
+INLINE void reduce_strip_by_partial(const reduce_source *from, int64_t at, int64_t count, int registers, int n,
+                                    int most, vbits identity, const vbits *state, reduce_map *map, reduce_join *join,
+                                    vbits *results) {
+    int partials = 1;
+    while (partials < most && partials < count) {
+        partials *= 2;
+    }
+    vbits joined[REDUCE_LEVELS][REDUCE_STRIP];
+    for (int p = 0, first = 0;; p++) {
+        int level = 0;
+#pragma GCC unroll 16
+        for (int r = 0; r < registers; r++) {
+            results[r] = identity;
+        }
+        reduce_rows(from, at, first, most, count, registers, n, state, map, join, results);
+        for (; p >> level & 1; level++) {
+#pragma GCC unroll 16
+            for (int r = 0; r < registers; r++) {
+                vbits left = joined[level][r];
+                join(&left, results + r);
+                results[r] = left;
+            }
+        }
+        if (p + 1 == partials) {
+            return;
+        }
+#pragma GCC unroll 16
+        for (int r = 0; r < registers; r++) {
+            joined[level][r] = results[r];
+        }
+        for (int bit = partials / 2; !((first ^= bit) & bit); bit /= 2) { /* adds 1 to the reversed bits */
+        }
+    }
+}
+
+/* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
+ * n columns. */
+INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, reduce_order order,
+                         vbits identity, const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
+    if (order == REDUCE_ANY_ORDER) {
+        reduce_strip_by_partial(from, at, count, registers, n, 1, identity, state, map, join, results);
+    } else if (REDUCE_BY_PARTIAL && (from->x_stride >= REDUCE_FAR || count * from->x_stride <= REDUCE_NEAR)) {
+        PATH("reduce columns: by partial");
+        reduce_strip_by_partial(from, at, count, registers, n, REDUCE_PARTIALS, identity, state, map, join, results);
+    } else {
+        PATH("reduce columns: by row");
+        reduce_strip_by_row(from, at, count, registers, n, identity, state, map, join, results);
+    }
+}
+
 /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent columns: element i of column c is at
  * x + i * x_stride + c * ELEMENT_SIZE. `state` (NULL: zeros) and `results` have one value per column. */
-INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, vbits identity,
-                           const element_bits *state, reduce_map *map, reduce_join *join, element_bits *results) {
+INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, reduce_order order,
+                           vbits identity, const element_bits *state, reduce_map *map, reduce_join *join,
+                           element_bits *results) {
     int64_t c = 0;
     for (; c + REDUCE_STRIP * LANES <= columns; c += REDUCE_STRIP * LANES) {
         PATH("reduce columns: several vectors");
@@ -179,7 +252,7 @@ INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t col
         for (int r = 0; r < REDUCE_STRIP; r++) {
             states[r] = state ? b_load(state + c + r * LANES) : b_set(0);
         }
-        reduce_strip(from, c * ELEMENT_SIZE, count, REDUCE_STRIP, LANES, identity, states, map, join, values);
+        reduce_strip(from, c * ELEMENT_SIZE, count, REDUCE_STRIP, LANES, order, identity, states, map, join, values);
         for (int r = 0; r < REDUCE_STRIP; r++) {
             b_store(results + c + r * LANES, values[r]);
         }
@@ -189,7 +262,7 @@ INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t col
         PATH_IF(LANES > 1 && columns - c < LANES, "reduce columns: part of a vector");
         int n = columns - c < LANES ? (int)(columns - c) : LANES;
         vbits states = state ? b_load_partial(state + c, n, identity) : b_set(0), values;
-        reduce_strip(from, c * ELEMENT_SIZE, count, 1, n, identity, &states, map, join, &values);
+        reduce_strip(from, c * ELEMENT_SIZE, count, 1, n, order, identity, &states, map, join, &values);
         b_store_partial(results + c, values, n);
     }
 }

@@ -58,25 +58,33 @@ static inline element reduced_element(const reduced *r) {
     }
 
 /* Defines a block reduction, its reducer and the kernel lw_<op>_<dtype>. The kernel has one or two inputs. `finished`
- * is an expression of `total`, one partial, and of `count`, the number of elements, and becomes a `result`. */
-#define REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished) \
-    DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, REDUCE_UNDECIDED)
-#define DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, decision) \
-    BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                                \
-    REDUCTION_BY(op, input_count, partial, result, identity, finished, decision)
+ * is an expression of `total`, one partial, and of `count`, the number of elements, and becomes a `result`. `is_total`
+ * is 1 if that is `total` for every count but 0. */
+#define REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, is_total)     \
+    DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, is_total, \
+                      REDUCE_UNDECIDED, NULL)
+#define DECIDED_REDUCTION(op, input_count, partial, result, identity, mapped, joined, finished, is_total, decision, \
+                          own)                                                                                      \
+    BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                                          \
+    REDUCTION_BY(op, input_count, partial, result, IS_FLOATING ? REDUCE_IN_ORDER : REDUCE_ANY_ORDER, identity,      \
+                 finished, is_total, decision, own)
 
 /* Defines the reducer and the kernel of a block reduction that is already defined. */
-#define REDUCTION_BY(op, input_count, partial, result, identity, finished, decision)                   \
-    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
-                             reduced *results) {                                                       \
-        element_bits bits[REDUCE_MAX_COLUMNS];                                                         \
-        reduce_columns(from, count, columns, (vbits)(identity), NULL, op##_map, op##_join, bits);      \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                               \
-    }                                                                                                  \
-    REDUCTION_FINISHED(op, op, input_count, partial, result, finished, decision)
+#define REDUCTION_BY(op, input_count, partial, result, order, identity, finished, is_total, decision, own) \
+    static void op##_outputs(const reduce_source *from, int64_t count, int64_t columns, char *out) {       \
+        reduce_columns(from, count, columns, order, (vbits)(identity), NULL, op##_map, op##_join,          \
+                       (element_bits *)out);                                                               \
+    }                                                                                                      \
+    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,     \
+                             reduced *results) {                                                           \
+        element_bits bits[REDUCE_MAX_COLUMNS];                                                             \
+        op##_outputs(from, count, columns, (char *)bits);                                                  \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                   \
+    }                                                                                                      \
+    REDUCTION_FINISHED(op, op, input_count, partial, result, finished, decision, (is_total) ? op##_outputs : NULL, own)
 
 /* Defines a reducer with the blocks of another operation, and the kernel lw_<op>_<dtype>. */
-#define REDUCTION_FINISHED(op, blocks, input_count, partial, result, finished, decision)                     \
+#define REDUCTION_FINISHED(op, blocks, input_count, partial, result, finished, decision, outputs, own)       \
     INLINE void op##_finish_one(const reduced *bits, int64_t count, const lw_scalar *parameters, char *to) { \
         __typeof__(((partial){0})[0]) total;                                                                 \
         __builtin_memcpy(&total, &bits->bits, sizeof total);                                                 \
@@ -84,7 +92,27 @@ static inline element reduced_element(const reduced *r) {
         __builtin_memcpy(to, &value, sizeof value);                                                          \
     }                                                                                                        \
     FINISH(op)                                                                                               \
-    static const reducer op##_reducer = {input_count,      sizeof(element),        blocks##_block,           \
-                                         blocks##_columns, blocks##_join_partials, op##_finish,              \
-                                         decision};                                                          \
+    static const reducer op##_reducer = {input_count,                                                        \
+                                         sizeof(element),                                                    \
+                                         blocks##_block,                                                     \
+                                         blocks##_columns,                                                   \
+                                         blocks##_join_partials,                                             \
+                                         op##_finish,                                                        \
+                                         decision,                                                           \
+                                         outputs,                                                            \
+                                         NULL,                                                               \
+                                         own};                                                               \
     REDUCTION_KERNEL(op)
+
+/* Defines OWN(op), the kernels of a reducer of int32 for integers of 1 and 2 bytes, which do not convert them; NULL for
+ * other dtypes. */
+#ifdef LW_ELEMENT_INT32
+#define OWN(op) op##_own
+#define OWN_KERNELS(op, int8, uint8, int16, uint16)               \
+    HIDDEN_KERNEL lw_##int8, lw_##uint8, lw_##int16, lw_##uint16; \
+    static lw_kernel *const op##_own[LW_DTYPE_COUNT] = {          \
+        [LW_INT8] = lw_##int8, [LW_UINT8] = lw_##uint8, [LW_INT16] = lw_##int16, [LW_UINT16] = lw_##uint16};
+#else
+#define OWN(op) NULL
+#define OWN_KERNELS(op, int8, uint8, int16, uint16)
+#endif

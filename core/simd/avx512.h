@@ -16,6 +16,7 @@
 #define SIMD_OWN_FLOAT16
 #define SIMD_PARTITION 1
 #define SIMD_OWN_PARTIAL
+#define SIMD_OWN_NARROW_PARTIAL
 #include <immintrin.h>
 
 #include "simd/chosen.h"
@@ -128,6 +129,7 @@ INLINE void vi32_stream(int32_t *p, vi32 x) { _mm512_stream_si512((__m512i *)p, 
 INLINE void stream_end(void) { _mm_sfence(); }
 
 INLINE __mmask16 avx512_tail_mask(int n) { return (__mmask16)((1u << n) - 1); }
+INLINE __mmask64 avx512_tail_mask_64(int n) { return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX; }
 INLINE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
     return _mm512_mask_loadu_ps(pad, avx512_tail_mask(n), p);
 }
@@ -147,6 +149,18 @@ INLINE vi64 vi64_load_partial(const int64_t *p, int n, vi64 pad) {
 }
 INLINE void vi64_store_partial(int64_t *p, vi64 x, int n) {
     _mm512_mask_storeu_epi64(p, (__mmask8)avx512_tail_mask(n), (__m512i)x);
+}
+INLINE vi8 vi8_load_partial(const int8_t *p, int n, vi8 pad) {
+    return (vi8)_mm512_mask_loadu_epi8((__m512i)pad, avx512_tail_mask_64(n), p);
+}
+INLINE void vi8_store_partial(int8_t *p, vi8 x, int n) {
+    _mm512_mask_storeu_epi8(p, avx512_tail_mask_64(n), (__m512i)x);
+}
+INLINE vi16 vi16_load_partial(const int16_t *p, int n, vi16 pad) {
+    return (vi16)_mm512_mask_loadu_epi16((__m512i)pad, (__mmask32)avx512_tail_mask_64(n), p);
+}
+INLINE void vi16_store_partial(int16_t *p, vi16 x, int n) {
+    _mm512_mask_storeu_epi16(p, (__mmask32)avx512_tail_mask_64(n), (__m512i)x);
 }
 
 INLINE int vi32_partition(int32_t *low, int32_t *high, vi32 x, vm32 m) {

@@ -47,6 +47,31 @@ DEFINE_SELECT(vf32, vm32)
 DEFINE_SELECT(vf64, vm64)
 #endif
 
+#define DEFINE_LANES(type, element, lane_count)          \
+    INLINE element type##_first(type x) { return x[0]; } \
+    INLINE element type##_last(type x) { return x[lane_count - 1]; }
+#define DEFINE_IOTA(type, element, lane_count)                     \
+    INLINE type type##_iota(void) { /* 0, 1, 2 ... */              \
+        type lane;                                                 \
+        for (int i = 0; i < lane_count; i++) lane[i] = (element)i; \
+        return lane;                                               \
+    }
+
+DEFINE_LANES(vi8, int8_t, V8_LANES)
+DEFINE_LANES(vu8, uint8_t, V8_LANES)
+DEFINE_LANES(vi16, int16_t, V16_LANES)
+DEFINE_LANES(vu16, uint16_t, V16_LANES)
+DEFINE_LANES(vi32, int32_t, VF32_LANES)
+DEFINE_LANES(vu32, uint32_t, VF32_LANES)
+DEFINE_LANES(vi64, int64_t, VF64_LANES)
+DEFINE_LANES(vu64, uint64_t, VF64_LANES)
+DEFINE_IOTA(vi32, int32_t, VF32_LANES)
+DEFINE_IOTA(vu32, uint32_t, VF32_LANES)
+DEFINE_IOTA(vi64, int64_t, VF64_LANES)
+DEFINE_IOTA(vu64, uint64_t, VF64_LANES)
+INLINE vi8 vi8_iota(void) { return (vi8)(vi32_iota() * 0x04040404 + 0x03020100); }
+INLINE vi16 vi16_iota(void) { return (vi16)(vi32_iota() * 0x00020002 + 0x00010000); }
+
 /* Masks, in which true is greater than false. */
 #define DEFINE_MASKS(type, integers)                                     \
     INLINE type type##_set(int x) { return integers##_set(x ? -1 : 0); } \
@@ -78,7 +103,7 @@ DEFINE_MASKS(vm64, vi64)
     INLINE type type##_minimum(type a, type b) { return type##_select(type##_lt(a, b), a, b); } \
     INLINE type type##_maximum(type a, type b) { return type##_select(type##_gt(a, b), a, b); }
 
-#define DEFINE_INTEGERS(type, element, unsigned_type, bit_count, lane_count)                       \
+#define DEFINE_INTEGERS(type, unsigned_type, bit_count)                                            \
     DEFINE_BITWISE(type)                                                                           \
     INLINE type type##_shift_left(type x, int n) { return x << n; }                                \
     INLINE type type##_shift_right(type x, int n) { return x >> n; }                               \
@@ -86,23 +111,16 @@ DEFINE_MASKS(vm64, vi64)
         return type##_select(unsigned_type##_lt((unsigned_type)n, unsigned_type##_set(bit_count)), \
                              x << (n & (bit_count - 1)), type##_set(0));                           \
     }                                                                                              \
-    INLINE type type##_fma(type x, type y, type z) { return x * y + z; }                           \
-    INLINE element type##_first(type x) { return x[0]; }                                           \
-    INLINE element type##_last(type x) { return x[lane_count - 1]; }                               \
-    INLINE type type##_iota(void) { /* 0, 1, 2 ... */                                              \
-        type lane;                                                                                 \
-        for (int i = 0; i < lane_count; i++) lane[i] = (element)i;                                 \
-        return lane;                                                                               \
-    }
+    INLINE type type##_fma(type x, type y, type z) { return x * y + z; }
 
 DEFINE_BITWISE(vi8)
 DEFINE_BITWISE(vu8)
 DEFINE_BITWISE(vi16)
 DEFINE_BITWISE(vu16)
-DEFINE_INTEGERS(vi32, int32_t, vu32, 32, VF32_LANES)
-DEFINE_INTEGERS(vu32, uint32_t, vu32, 32, VF32_LANES)
-DEFINE_INTEGERS(vi64, int64_t, vu64, 64, VF64_LANES)
-DEFINE_INTEGERS(vu64, uint64_t, vu64, 64, VF64_LANES)
+DEFINE_INTEGERS(vi32, vu32, 32)
+DEFINE_INTEGERS(vu32, vu32, 32)
+DEFINE_INTEGERS(vi64, vu64, 64)
+DEFINE_INTEGERS(vu64, vu64, 64)
 
 #define DEFINE_ABS(type) \
     INLINE type type##_abs(type x) { return type##_select(x < 0, -x, x); } /* the lowest integer stays as it is */
@@ -160,6 +178,10 @@ INLINE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
     INLINE element type##_first(type x) { return x[0]; }                                       \
     INLINE element type##_last(type x) { return x[lane_count - 1]; }
 
+DEFINE_BITS(vi8, vi8)
+DEFINE_BITS(vu8, vi8)
+DEFINE_BITS(vi16, vi16)
+DEFINE_BITS(vu16, vi16)
 DEFINE_BITS(vi32, vi32)
 DEFINE_BITS(vi64, vi64)
 DEFINE_BITS(vu32, vi32)

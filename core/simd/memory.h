@@ -1,7 +1,7 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
  * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
- * elements. Those of vf32, vi32, vf64 and vi64 are in portable.h, or in the header of a set with masked memory
- * instructions. */
+ * elements. Those of vf32, vf64 and integers in their own lanes are in portable.h, or in the header of a set with
+ * masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
@@ -38,9 +38,9 @@ DEFINE_MEMORY(wf64, double)
 DEFINE_MEMORY(wi64, int64_t)
 DEFINE_MEMORY(wu64, uint64_t)
 DEFINE_MEMORY(vi8, int8_t)
-DEFINE_MEMORY(vu8, uint8_t)
 DEFINE_MEMORY(vi16, int16_t)
-DEFINE_MEMORY(vu16, uint16_t)
+DEFINE_UNSIGNED_MEMORY(vu8, vi8, uint8_t, int8_t)
+DEFINE_UNSIGNED_MEMORY(vu16, vi16, uint16_t, int16_t)
 DEFINE_MEMORY(ni8, int8_t)
 DEFINE_MEMORY(ni16, int16_t)
 DEFINE_MEMORY(nu8, uint8_t)
@@ -50,10 +50,6 @@ DEFINE_MEMORY(hu8, uint8_t)
 DEFINE_PARTIAL_MEMORY(wf64, double)
 DEFINE_PARTIAL_MEMORY(wi64, int64_t)
 DEFINE_PARTIAL_MEMORY(wu64, uint64_t)
-DEFINE_PARTIAL_MEMORY(vi8, int8_t)
-DEFINE_PARTIAL_MEMORY(vu8, uint8_t)
-DEFINE_PARTIAL_MEMORY(vi16, int16_t)
-DEFINE_PARTIAL_MEMORY(vu16, uint16_t)
 DEFINE_PARTIAL_MEMORY(ni8, int8_t)
 DEFINE_PARTIAL_MEMORY(ni16, int16_t)
 DEFINE_PARTIAL_MEMORY(nu8, uint8_t)

@@ -22,3 +22,6 @@ DEFINE_REDUCE(reduce_add, vu32, uint32_t, VF32_LANES, x + half)
 DEFINE_REDUCE(reduce_add, vu64, uint64_t, VF64_LANES, x + half)
 DEFINE_REDUCE(reduce_maximum, vf32, float, VF32_LANES, vf32_maximum(x, half))
 DEFINE_REDUCE(reduce_maximum, vf64, double, VF64_LANES, vf64_maximum(x, half))
+
+INLINE int vm8_any(vm8 m) { return vm32_any(vi32_ne((vi32)m, vi32_set(0))); }
+INLINE int vm16_any(vm16 m) { return vm8_any((vm8)m); }

@@ -82,3 +82,15 @@ DEFINE_SHUFFLES(vu32, SHUFFLE_32, VF32_LANES)
 DEFINE_SHUFFLES(vf64, SHUFFLE_64, VF64_LANES)
 DEFINE_SHUFFLES(vi64, SHUFFLE_64, VF64_LANES)
 DEFINE_SHUFFLES(vu64, SHUFFLE_64, VF64_LANES)
+
+/* Of lanes of 1 and 2 bytes, which are moved in lanes of 4 bytes. */
+#define DEFINE_NARROW_SLIDE(type)                                                                    \
+    INLINE type type##_slide_down(type x, int n) {                                                   \
+        int bytes = n * (int)sizeof x[0];                                                            \
+        return bytes < 4 ? (type)((vu32)x >> 8 * bytes) : (type)vi32_slide_down((vi32)x, bytes / 4); \
+    }
+
+DEFINE_NARROW_SLIDE(vi8)
+DEFINE_NARROW_SLIDE(vu8)
+DEFINE_NARROW_SLIDE(vi16)
+DEFINE_NARROW_SLIDE(vu16)

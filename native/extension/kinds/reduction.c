@@ -64,7 +64,8 @@ static int reduces_adjacent(const lw_operand *operand, const reduction *r) {
 }
 
 /* Leaves the conversion of inputs to a kernel of the CPU, which converts a block at a time. Where adjacent elements are
- * of different results, it does not: it reads them in place there. */
+ * of different results, it does not: it reads them in place there. A narrow operation reduces integers as they are
+ * stored instead, and so stores results in their dtype. */
 static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
     uint32_t converted = 0;
     for (int i = 0; i < plan->operation->input_count; i++) {
@@ -74,7 +75,9 @@ static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
             continue;
         }
         lw_stored_operand(operand, &stored);
-        if (reduces_adjacent(&stored, r)) {
+        int is_own = plan->operation->narrow && lw_is_integer(stored.dtype) && lw_item_size(stored.dtype) <= 2;
+        if (is_own || reduces_adjacent(&stored, r)) {
+            plan->dtype = is_own ? plan->result_dtype : plan->dtype;
             plan->layout.dtypes[plan->operation->input_count] = operand->dtype;
             lw_keep_stored(operand);
             plan->layout.dtypes[i] = operand->dtype;
@@ -135,6 +138,7 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     if (is_full && lw_copy_operand(&plan->operands[0], plan->operands[0].dtype) < 0) {
         return -1; /* the layout needs another dimension, for which the copy leaves room */
     }
+    uint32_t converted = is_full ? 0 : leave_conversions(plan, &r);
     int64_t shape[LW_MAX_NDIM];
     int ndim = 0;
     for (int axis = 0; axis < r.ndim; axis++) {
@@ -145,7 +149,6 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     int64_t size = lw_set_result(plan, ndim, shape);
     if (size > 0) {
         plan->steps = size * extent;
-        uint32_t converted = is_full ? 0 : leave_conversions(plan, &r);
         fill_reduction_layout(plan, &r, keepdims);
         plan->layout.converted = converted;
     }

@@ -82,6 +82,7 @@ typedef struct lw_operation {
     uint8_t in_place;       /* `out` may be one of the first `in_place` inputs */
     uint8_t moves;          /* kernels move elements of any dtype by their size */
     uint8_t compares;       /* compares two inputs by value, whatever their dtypes */
+    uint8_t narrow;         /* for reductions: the CPU's kernels also reduce integers of 1 and 2 bytes as they are */
     uint8_t takes_number;   /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
     uint8_t widens;         /* the result of integers is at least as wide as the default integer */
     uint8_t refuses_empty;  /* for reductions: an axis of extent 0 is an error, because no identity exists */
