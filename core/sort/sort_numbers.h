@@ -2,7 +2,9 @@
  *
  * Elements are compared by integer keys (index_reduction.h), which descending sorts invert; the quicksort of values
  * compares floats, with their signs flipped in descending sorts. The algorithm depends on the row:
- *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
+ *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element. Quicksort, if
+ *                                 there is one, takes its place for values of more than SORT_RANKED elements.
+ *   longer rows, few values       Integers in a small range: counts how often each value occurs (counting_sort.h).
  *   longer rows                   LSD radix sort of (key, position) pairs, digits of 8 bits.
  *   longer rows, few results      Selection: collects elements that sort before the last result kept so far;
  *                                 when the buffer is full, radix-sorts it and keeps the first results.
@@ -16,8 +18,7 @@
  */
 #pragma once
 
-#include "layout/strided.h"
-#include "reduce/index_reduction.h"
+#include "sort/counting_sort.h"
 #include "sort/quick_sort.h"
 
 enum {
@@ -25,28 +26,10 @@ enum {
     SORT_SHORT = LANES >= 8 ? 128
     : LANES > 1             ? 64
                             : 32,
+    SORT_RANKED = SIMD_PARTITION ? 16 : SORT_SHORT,
     SORT_MIN_PART = 4 /* selection is divided into parts with at least this many times as many elements as
                         * candidates */
 };
-
-/* Computes the keys of elements first .. first + count - 1. Writes up to one vector beyond the last key. */
-static void sort_keys(const sort_row *s, int64_t first, int64_t count, element_bits *keys) {
-    copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
-    for (int64_t i = 0; i < count; i += LANES) {
-        vbits key = b_load(keys + i);
-        b_store(keys + i, b_xor(choice_key_of(v_from_bits(key)), b_set(s->flip)));
-    }
-}
-
-/* Writes result number `rank`: element `index` of the row, or its position. */
-INLINE void sort_write(const sort_row *s, int64_t rank, int32_t index) {
-    char *to = s->out + rank * s->out_stride;
-    if (s->gives_indices) {
-        __builtin_memcpy(to, &index, sizeof index);
-    } else {
-        __builtin_memcpy(to, s->x + index * s->x_stride, ELEMENT_SIZE);
-    }
-}
 
 /* Rank sort. The rank of an element is the number of smaller elements plus the number of equal elements before it. */
 static void sort_by_rank(const sort_row *s) {
@@ -79,7 +62,6 @@ static void sort_by_rank(const sort_row *s) {
 /* A pair of a key and a position. Pairs compare like their keys or, if keys are equal, like their positions. Keys in
  * pairs are unsigned. */
 #ifdef IS_64BIT
-typedef uint64_t sort_key;
 typedef sort_pair_64 sort_pair;
 #define sort_radix_keys sort_radix_keys_64
 #define sort_radix_pairs sort_radix_pairs_64
@@ -89,7 +71,6 @@ INLINE sort_pair sort_pair_of(int64_t key, int64_t position) {
 INLINE int64_t sort_key_of(sort_pair pair) { return (int64_t)(pair.key ^ (uint64_t)INT64_MIN); }
 INLINE int32_t sort_position_of(sort_pair pair) { return (int32_t)pair.position; }
 #else
-typedef uint32_t sort_key;
 typedef sort_pair_32 sort_pair;
 #define sort_radix_keys sort_radix_keys_32
 #define sort_radix_pairs sort_radix_pairs_32
@@ -136,20 +117,10 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, sort_pair *p
 typedef struct sort_prefixes {
     const sort_row *row;
     int64_t *items;
-    element_bits least, largest; /* key */
+    element_bits least;
     int shift, position_bits;
     int64_t moves; /* of items that have the same prefix as others */
 } sort_prefixes;
-
-static void sort_find_range(void *argument, int64_t begin, int64_t end) {
-    sort_prefixes *state = argument;
-    element_bits keys[SORT_CHUNK];
-    sort_keys(state->row, begin, end - begin, keys);
-    for (int64_t i = 0; i < end - begin; i++) {
-        state->least = keys[i] < state->least ? keys[i] : state->least;
-        state->largest = keys[i] > state->largest ? keys[i] : state->largest;
-    }
-}
 
 static void sort_make_prefixes(void *argument, int64_t begin, int64_t end) {
     const sort_prefixes *state = argument;
@@ -197,16 +168,14 @@ static void sort_write_prefixes(void *argument, int64_t begin, int64_t end) {
 
 /* Sorts a row by key and position, and writes the first s->count results, or clears *is_done if the sort gave up or too
  * many keys have the same prefix. */
-static lw_status sort_by_prefix(lw_context *context, const sort_row *s, int64_t *items, int *is_done) {
-    sort_prefixes state = {.row = s, .items = items, .least = BITS_MAX, .largest = BITS_MIN};
+static lw_status sort_by_prefix(lw_context *context, const sort_range *range, int64_t *items, int *is_done) {
+    const sort_row *s = range->row;
+    sort_prefixes state = {.row = s, .items = items, .least = range->least};
     state.position_bits = 64 - __builtin_clzll((uint64_t)s->length);
-    lw_status status = sort_in_order(context, s->length, sort_find_range, &state);
-    sort_key range = (sort_key)state.largest - (sort_key)state.least;
-    int bits = range ? 64 - __builtin_clzll(range) : 0;
+    sort_key width = (sort_key)range->largest - (sort_key)range->least;
+    int bits = width ? 64 - __builtin_clzll(width) : 0;
     state.shift = bits + state.position_bits > 63 ? bits + state.position_bits - 63 : 0;
-    if (status == LW_OK) {
-        status = sort_in_blocks(context, s->length, sort_make_prefixes, &state);
-    }
+    lw_status status = sort_in_blocks(context, s->length, sort_make_prefixes, &state);
     if (status == LW_OK) {
         status = quick_sort_int64(context, items, s->length, is_done);
     }
@@ -423,9 +392,11 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
 /* How many pairs sort_one_row() needs room for, twice: with one vector more, as quicksort requires. */
 INLINE int64_t sort_items(const sort_row *s) { return min_int64(s->length, sort_candidates(s)) + LANES; }
 
+INLINE int sort_is_ranked(const sort_row *s) { return s->length <= (s->gives_indices ? SORT_SHORT : SORT_RANKED); }
+
 /* Returns how much memory sort_one_row() needs: none for rows that are short or divided among tasks. */
 static size_t sort_scratch_bytes(const lw_context *context, const sort_row *s) {
-    int is_whole = s->length > SORT_SHORT && sort_part_count(context, s) <= 1;
+    int is_whole = !sort_is_ranked(s) && sort_part_count(context, s) <= 1;
     return is_whole ? 2 * (size_t)sort_items(s) * sizeof(sort_pair) : 0;
 }
 
@@ -434,7 +405,7 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
     if (HAS_THREADS && parts > 1) {
         return sort_select_in_parts(context, s, parts);
     }
-    if (s->length <= SORT_SHORT) {
+    if (sort_is_ranked(s)) {
         PATH("sort: by rank");
         sort_by_rank(s);
         return LW_OK;
@@ -444,20 +415,39 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
         PATH("sort: selection");
         return sort_select_in_row(context, s, pairs, spare);
     }
-    int needs_positions = s->gives_indices;
-    if (!needs_positions) {
-        lw_status status = sort_values(context, s, (sort_key *)pairs, (sort_key *)spare, &needs_positions);
-        if (status != LW_OK) {
-            return status;
+    sort_range range;
+    lw_status status = LW_OK;
+#if !IS_FLOATING
+    if (s->length > SORT_SHORT) {
+        status = sort_find_range(context, s, &range);
+        if (status != LW_OK || (sort_key)range.largest - (sort_key)range.least < SORT_VALUES) {
+            PATH_IF(status == LW_OK, "sort: by counting");
+            return status == LW_OK ? sort_by_counting(context, s, range.least) : status;
         }
     }
+#endif
+    int needs_positions = s->gives_indices;
+    if (!needs_positions) {
+        status = sort_values(context, s, (sort_key *)pairs, (sort_key *)spare, &needs_positions);
+    }
     PATH_EITHER(needs_positions, "sort: pairs", "sort: values");
-    if (SIMD_PARTITION && needs_positions && sort_is_quick(context, s->length)) {
-        int is_done;
-        lw_status status = sort_by_prefix(context, s, (int64_t *)pairs, &is_done);
+    if (status != LW_OK || !needs_positions) {
+        return status;
+    }
+    if (SIMD_PARTITION && s->length <= SORT_SHORT) {
+        PATH_IF(IS_FLOATING, "sort: few ambiguous values, by rank");
+        sort_by_rank(s);
+        return LW_OK;
+    }
+    if (SIMD_PARTITION && sort_is_quick(context, s->length)) {
+        int is_done = 0;
+        status = IS_FLOATING ? sort_find_range(context, s, &range) : LW_OK;
+        if (status == LW_OK) {
+            status = sort_by_prefix(context, &range, (int64_t *)pairs, &is_done);
+        }
         if (status != LW_OK || is_done) {
             return status;
         }
     }
-    return needs_positions ? sort_pairs(context, s, pairs, spare) : LW_OK;
+    return sort_pairs(context, s, pairs, spare);
 }
