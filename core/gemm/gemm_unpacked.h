@@ -13,9 +13,11 @@ enum {
     UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; up to this, nothing is packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
-    UNPACKED_STREAM_NC = 1024, /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
-    UNPACKED_STREAM_ROWS = 8,  /* rows of B whose products are summed in registers */
-    UNPACKED_PART = 1 << 14    /* steps along k of a part, if tasks divide k */
+    UNPACKED_STREAM_NC = 1024,   /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
+    UNPACKED_STREAM_ROWS = 8,    /* rows of B whose products are summed in registers */
+    UNPACKED_MIN_COPY = 16,      /* steps along k from which copying operands that are not contiguous pays, */
+    UNPACKED_MAX_COPY = 1 << 22, /* and elements up to which they are copied */
+    UNPACKED_PART = 1 << 14      /* steps along k of a part, if tasks divide k */
 };
 
 /* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
@@ -139,13 +141,15 @@ static void unpacked_by_streaming(const gemm *g) {
 }
 
 /* Computes the dot products of a row of A with columns j .. j + 3 of B. `last` is the last column of B; it is read in
- * place of columns beyond it. Requires A and B to be contiguous along k. */
-INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, element *results) {
+ * place of columns beyond it. `parts` is 1, or 4 to compute the dot product with column j alone, as four sums of every
+ * fourth vector. Requires A and B to be contiguous along k. */
+INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, int parts, element *results) {
     const element *a = (const element *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
         b[c] = (const element *)(g->b + min_int64(j + c, last) * g->b_column);
     }
     vec total[4];
+    PATH_IF(parts > 1, "unpacked by dots: one column, in parts");
     PATH_IF(j + 3 > last, "unpacked by dots: fewer than four columns");
     PATH_IF(LANES > 1 && g->k % LANES, "unpacked by dots: part of a vector");
     PATH_IF(g->k > UNPACKED_KC * LANES, "unpacked by dots: two blocks of k");
@@ -159,16 +163,21 @@ INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, ele
             sum[c] = v_set(0);
         }
         int64_t end = min_int64(p + UNPACKED_KC * LANES, g->k);
+        for (; p + 4 * LANES <= end && parts > 1; p += 4 * LANES) {
+            for (int c = 0; c < 4; c++) {
+                sum[c] = v_fma(v_load(a + p + c * LANES), v_load(b[0] + p + c * LANES), sum[c]);
+            }
+        }
         for (; p + LANES <= end; p += LANES) {
             vec factor = v_load(a + p);
-            for (int c = 0; c < 4; c++) {
+            for (int c = 0; c < 4 / parts; c++) {
                 sum[c] = v_fma(factor, v_load(b[c] + p), sum[c]);
             }
         }
         if (p < end) {
             int n = (int)(end - p);
             vec factor = v_load_partial(a + p, n, v_set(0));
-            for (int c = 0; c < 4; c++) {
+            for (int c = 0; c < 4 / parts; c++) {
                 sum[c] = v_fma(factor, v_load_partial(b[c] + p, n, v_set(0)), sum[c]);
             }
             p = end;
@@ -177,7 +186,10 @@ INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, ele
             total[c] = total[c] + sum[c];
         }
     }
-    for (int c = 0; c < 4; c++) {
+    if (parts > 1) {
+        total[0] = (total[0] + total[2]) + (total[1] + total[3]);
+    }
+    for (int c = 0; c < 4 / parts; c++) {
         results[c] = v_reduce_add(total[c]);
     }
 }
@@ -192,7 +204,13 @@ static void unpacked_by_dots(const gemm *g) {
             PATH_IF(columns < UNPACKED_NC, "unpacked by dots: part of a block of columns");
             for (int64_t c = 0; c < columns; c += 4) {
                 for (int64_t r = 0; r < rows; r++) {
-                    unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
+                    element *to = tile + r * UNPACKED_NC + c;
+                    if (j + c + 1 == g->n) {
+                        unpacked_dots(g, i + r, j + c, j + c, 4, to);
+                        to[1] = to[2] = to[3] = 0;
+                    } else {
+                        unpacked_dots(g, i + r, j + c, g->n - 1, 1, to);
+                    }
                 }
             }
             for (int64_t r = 0; r < rows; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
@@ -206,7 +224,8 @@ static void unpacked_by_dots(const gemm *g) {
 }
 
 static void unpacked_multiply(const gemm *g) {
-    if (g->b_column != sizeof(element)) {
+    int is_dot = g->n == 1 && g->b_row == sizeof(element) && g->a_column == sizeof(element) && g->k >= LANES;
+    if (g->b_column != sizeof(element) || is_dot) {
         PATH("unpacked by dots");
         unpacked_by_dots(g);
     } else if (g->m <= UNPACKED_MR && g->n > UNPACKED_NC && gemm_work(g) > UNPACKED_MAX_WORK) {

@@ -1,6 +1,8 @@
 /* Chooses which way to compute a product, by the table in gemm_run(). Included by gemm_packed.h. */
 #pragma once
 
+#include "layout/copy.h"
+
 /* Returns whether C^T = B^T A^T has so few rows that it needs no packing. */
 static int gemm_has_few_columns(const gemm *g) { return g->n < g->m && g->n <= UNPACKED_MR && !g->pack_b; }
 
@@ -39,11 +41,51 @@ static int gemm_is_grid(const lw_context *context, const gemm *g) {
     return pays && (double)g->m * (double)g->n >= (double)(GEMM_MR * GEMM_NR) * threads;
 }
 
+/* Copies operands of a product with few rows whose elements are contiguous along neither axis, so that gemm_unpacked()
+ * can read them, and a B of many short columns as rows. Returns the memory of the copies, or NULL. */
+static void *gemm_gather(lw_context *context, gemm *g) {
+    enum { SIZE = sizeof(element) };
+    int is_short = g->k < UNPACKED_MIN_COPY, has_rows = g->n > 1 && g->b_column == SIZE;
+    int copies_b = !has_rows && (is_short || g->b_row != SIZE);
+    int by_rows = copies_b && g->n > 1 && (is_short || g->b_column * g->b_column < g->b_row * g->b_row);
+    int copies_a = !has_rows && !by_rows && g->a_column != SIZE;
+    int64_t size = (copies_a ? g->m * g->k : 0) + (copies_b ? g->k * g->n : 0);
+    if (size == 0 || size > UNPACKED_MAX_COPY || g->m > UNPACKED_MR || g->pack_b || (is_short && g->n < UNPACKED_NC)) {
+        return NULL;
+    }
+    element *memory = allocate_scratch(context, (size_t)size * SIZE), *to = memory;
+    if (to && copies_a) {
+        copied_rows rows = {{1, g->m}, {0, g->k * SIZE}, {0, g->a_row}};
+        copy_rows((char *)to, SIZE, g->a, g->a_column, &rows, g->k, SIZE);
+        g->a = (const char *)to;
+        g->a_row = g->k * SIZE;
+        g->a_column = SIZE;
+        to += g->m * g->k;
+    }
+    if (to && copies_b) {
+        PATH_EITHER(by_rows, "gemm: copies rows", "gemm: copies columns");
+        int64_t outer = by_rows ? g->k : g->n, inner = by_rows ? g->n : g->k;
+        copied_rows rows = {{1, outer}, {0, inner * SIZE}, {0, by_rows ? g->b_row : g->b_column}};
+        copy_rows((char *)to, SIZE, g->b, by_rows ? g->b_column : g->b_row, &rows, inner, SIZE);
+        g->b = (const char *)to;
+        g->b_row = by_rows ? inner * SIZE : SIZE;
+        g->b_column = by_rows ? SIZE : inner * SIZE;
+    }
+    return memory;
+}
+
 /* Computes a product in the first way that applies. It may compute C^T = B^T A^T instead of C. */
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int has_few = gemm_has_few_columns(whole), has_contiguous = gemm_has_contiguous_columns(whole);
     gemm transposed = has_few || has_contiguous ? gemm_transposed(whole) : *whole;
     const gemm *small = has_few ? &transposed : whole, *g = has_contiguous ? &transposed : whole;
+    gemm gathered = *small;
+    void *memory = whole->m && whole->n ? gemm_gather(context, &gathered) : NULL;
+    if (memory) {
+        lw_status status = gemm_unpacked(context, &gathered);
+        release_scratch(context, memory);
+        return status;
+    }
     PATH_IF(has_contiguous && !gemm_is_unpacked(small, has_few), "gemm: transposed");
     /* clang-format off */
     return whole->m == 0 || whole->n == 0          ? LW_OK

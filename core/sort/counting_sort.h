@@ -1,5 +1,5 @@
-/* The keys of a row of numbers, their range, and a sort of integers that counts how often each occurs, for rows in which
- * few integers can: one pass counts, one writes the results. Included by sort_numbers.h.
+/* The keys of a row of numbers and their range; and a sort of integers in a small range, which counts how often each
+ * occurs: one pass counts, one writes the results. Included by sort_numbers.h.
  *
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (distribution counting). */
 #pragma once
