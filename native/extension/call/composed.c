@@ -68,25 +68,34 @@ static PyObject *call_on_tensors(const lw_arguments *arguments) {
     return NULL;
 }
 
-enum { MAX_PARTS = 64 };
+enum { MAX_PARTS = 64, MAX_COUNT = 1 << 20, MAX_REPEATED = 4096, SHORT_ROW = 16 };
 
-/* Returns the int that an optional argument is: positional argument 1, or the only keyword, `name`. Returns 0 if the
- * argument is absent, and -1 if it is not an int, or there are others. */
-static int find_int(const lw_arguments *arguments, const char *name, int64_t *value) {
+/* Returns the optional argument behind `required` others: the next positional one, or the only keyword, `name`. It is
+ * NULL if the argument is absent. Returns 0 if there are others. */
+static int find_optional(const lw_arguments *arguments, int required, const char *name, PyObject **given) {
     Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
-    if (arguments->positional_count + keywords == 1) {
-        return 0;
-    }
-    int is_named = keywords == 1 && arguments->positional_count == 1 &&
+    int is_given = arguments->positional_count + keywords == required + 1;
+    int is_named = keywords == 1 && arguments->positional_count == required &&
                    PyUnicode_CompareWithASCIIString(PyTuple_GetItem(arguments->keyword_names, 0), name) == 0;
-    PyObject *given = is_named || (keywords == 0 && arguments->positional_count == 2) ? arguments->positional[1] : NULL;
-    if (!given || !lw_is_int(given) || lw_is_bool(given)) {
-        return -1;
+    *given = is_given ? arguments->positional[required] : NULL;
+    return is_given ? is_named || keywords == 0 : keywords == 0 && arguments->positional_count == required;
+}
+
+/* Returns whether an argument is an int; if so, reads it. */
+static int read_int(PyObject *given, int64_t *value) {
+    if (!lw_is_int(given) || lw_is_bool(given)) {
+        return 0;
     }
     *value = PyLong_AsLongLong(given);
     int is_valid = *value != -1 || !PyErr_Occurred();
     PyErr_Clear();
-    return is_valid ? 1 : -1;
+    return is_valid;
+}
+
+/* The same for an int. Returns 0 if it is absent, and -1 if it is not an int, or there are others. */
+static int find_int(const lw_arguments *arguments, int required, const char *name, int64_t *value) {
+    PyObject *given;
+    return !find_optional(arguments, required, name, &given) ? -1 : !given ? 0 : read_int(given, value) ? 1 : -1;
 }
 
 /* Returns whether concat and stack take a tensor like the first one. `axis` is that of concat, or -1. */
@@ -131,7 +140,7 @@ static PyObject *call_join(const lw_arguments *arguments, int is_stack) {
     PyObject *list = arguments->positional[0];
     int64_t axis = 0, extent = 0, shape[LW_MAX_NDIM];
     Py_ssize_t count = lw_is_sequence(list) ? lw_sequence_size(list) : 0;
-    if (count < 1 || count > MAX_PARTS || find_int(arguments, "axis", &axis) < 0 ||
+    if (count < 1 || count > MAX_PARTS || find_int(arguments, 1, "axis", &axis) < 0 ||
         !lw_is_tensor(lw_sequence_item(list, 0))) {
         return NULL;
     }
@@ -172,7 +181,7 @@ static PyObject *call_join(const lw_arguments *arguments, int is_stack) {
 static PyObject *call_triangle(const lw_arguments *arguments, int is_upper) {
     lw_tensor *x = tensor_at(arguments, 0);
     int64_t k = 0;
-    if (!x || x->ndim < 2 || x->storage->device || find_int(arguments, "k", &k) < 0) {
+    if (!x || x->ndim < 2 || x->storage->device || find_int(arguments, 1, "k", &k) < 0) {
         return NULL;
     }
     if (placement_of(x).backend < 0) {
@@ -191,6 +200,117 @@ static PyObject *call_triangle(const lw_arguments *arguments, int is_upper) {
         memset(result->data + (i * columns + first) * item, 0, (size_t)(count * item));
     }
     return (PyObject *)result;
+}
+
+/* Returns a copy of a tensor on the CPU, each of whose axes is preceded by one of `outer` copies, or followed by one of
+ * `inner`. Returns NULL, without an error set, if it has too many axes. */
+static PyObject *repeated(lw_tensor *x, const int64_t *outer, const int64_t *inner) {
+    int64_t shape[LW_MAX_NDIM], from[LW_MAX_NDIM], to[LW_MAX_NDIM], extents[LW_MAX_NDIM];
+    int ndim = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        extents[i] = outer[i] * x->shape[i] * inner[i];
+    }
+    lw_placement placement = placement_of(x);
+    lw_tensor *result = placement.backend < 0 ? NULL : lw_tensor_new(x->dtype, x->ndim, extents, placement);
+    for (int i = 0; result && i < x->ndim; i++) {
+        const int64_t axes[3][3] = {
+            {outer[i], 0, x->shape[i] * inner[i]}, {x->shape[i], x->strides[i], inner[i]}, {inner[i], 0, 1}};
+        for (int j = 0; j < 3; j++) {
+            if (axes[j][0] != 1 && ndim == LW_MAX_NDIM) {
+                Py_DECREF((PyObject *)result);
+                return NULL;
+            }
+            if (axes[j][0] != 1) {
+                shape[ndim] = axes[j][0];
+                from[ndim] = axes[j][1];
+                to[ndim++] = axes[j][2] * result->strides[i];
+            }
+        }
+    }
+    lw_tensor *source = result ? lw_tensor_view(x, x->data, ndim, shape, from) : NULL;
+    lw_tensor *target = source ? lw_tensor_view(result, result->data, ndim, shape, to) : NULL;
+    lw_operand operand;
+    if (target) {
+        lw_operand_from_tensor(source, &operand);
+    }
+    if (result && (!target || lw_copy_into(target, &operand) < 0)) {
+        Py_DECREF((PyObject *)result);
+        result = NULL;
+    }
+    Py_XDECREF((PyObject *)source);
+    Py_XDECREF((PyObject *)target);
+    return (PyObject *)result;
+}
+
+/* Calls repeat or tile with an int, or tile with a tuple of an int for each axis. */
+static PyObject *call_repeated(const lw_arguments *arguments, int is_tile) {
+    lw_tensor *x = tensor_at(arguments, 0);
+    int64_t ones[LW_MAX_NDIM], counts[LW_MAX_NDIM], axis = 0, count = 1;
+    int found = arguments->positional_count < 2 ? -1 : find_int(arguments, 2, is_tile ? "" : "axis", &axis);
+    if (!x || (is_tile && found != 0) || x->ndim == 0 || x->size == 0 || x->storage->device || found < 0) {
+        return NULL;
+    }
+    PyObject *given = arguments->positional[1];
+    int is_each = is_tile && lw_is_tuple(given);
+    axis = is_tile ? x->ndim - 1 : axis + (axis < 0 ? x->ndim : 0);
+    if ((is_each && lw_sequence_size(given) != x->ndim) || axis < 0 || axis >= x->ndim ||
+        (!is_tile && found == 0 && x->ndim > 1)) {
+        return NULL;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        ones[i] = counts[i] = 1;
+        if ((is_each || i == axis) &&
+            (!read_int(is_each ? lw_sequence_item(given, i) : given, &counts[i]) || counts[i] < 1)) {
+            return NULL;
+        }
+        count *= counts[i] < MAX_COUNT && count < MAX_COUNT ? counts[i] : MAX_COUNT;
+    }
+    int64_t after = 1;
+    for (int64_t i = axis + 1; i < x->ndim; i++) {
+        after *= x->shape[i];
+    }
+    /* Of many short rows, Python writes one copy of all after the other. */
+    int is_large = count >= MAX_COUNT || (!is_tile && after <= SHORT_ROW && x->size * count > MAX_REPEATED);
+    return is_large ? NULL : repeated(x, is_tile ? counts : ones, is_tile ? ones : counts);
+}
+
+/* Calls roll with an int, along one axis. */
+static PyObject *call_roll(const lw_arguments *arguments) {
+    lw_tensor *x = tensor_at(arguments, 0);
+    int64_t axis = 0, shift;
+    int found = arguments->positional_count < 2 ? -1 : find_int(arguments, 2, "axis", &axis);
+    axis += x && axis < 0 ? x->ndim : 0;
+    if (!x || x->size == 0 || x->storage->device || found < 0 || (found == 0 && x->ndim != 1) || axis < 0 ||
+        axis >= x->ndim || !read_int(arguments->positional[1], &shift)) {
+        return NULL;
+    }
+    lw_placement placement = placement_of(x);
+    lw_tensor *result = placement.backend < 0 ? NULL : lw_tensor_new(x->dtype, x->ndim, x->shape, placement);
+    int64_t extent = x->shape[axis], first = shift % extent, shape[LW_MAX_NDIM];
+    first += first < 0 ? extent : 0; /* where the first slice goes */
+    memcpy(shape, x->shape, sizeof shape);
+    for (int is_rest = 0; result && is_rest < 2; is_rest++) {
+        char *data = x->data + (is_rest ? (extent - first) * x->strides[axis] : 0);
+        shape[axis] = is_rest ? first : extent - first;
+        lw_tensor *part = shape[axis] ? lw_tensor_view(x, data, x->ndim, shape, x->strides) : NULL;
+        if (shape[axis] && (!part || copy_part(result, part, (int)axis, is_rest ? 0 : first, 0) < 0)) {
+            Py_DECREF((PyObject *)result);
+            result = NULL;
+        }
+        Py_XDECREF((PyObject *)part);
+    }
+    return (PyObject *)result;
+}
+
+/* Calls asarray with a tensor and copy=True. */
+static PyObject *call_copy(const lw_arguments *arguments) {
+    lw_tensor *x = tensor_at(arguments, 0);
+    PyObject *copy;
+    if (!x || x->storage->device || !find_optional(arguments, 1, "copy", &copy) || copy != Py_True ||
+        !arguments->keyword_names || placement_of(x).backend < 0) {
+        return NULL;
+    }
+    return (PyObject *)lw_cast_tensor(x, x->dtype);
 }
 
 /* Calls arange with small ints alone. */
@@ -256,6 +376,15 @@ PyObject *lw_call_composed(const lw_arguments *arguments) {
     }
     if (operation == &lw_operations[LW_OPERATION_arange]) {
         return call_arange(arguments);
+    }
+    if (operation == &lw_operations[LW_OPERATION_repeat] || operation == &lw_operations[LW_OPERATION_tile]) {
+        return call_repeated(arguments, operation == &lw_operations[LW_OPERATION_tile]);
+    }
+    if (operation == &lw_operations[LW_OPERATION_roll]) {
+        return call_roll(arguments);
+    }
+    if (operation == &lw_operations[LW_OPERATION_asarray]) {
+        return call_copy(arguments);
     }
     return arguments->positional_count == 2 && !arguments->keyword_names ? call_on_tensors(arguments) : NULL;
 }
