@@ -49,11 +49,6 @@ fn lw_number_of_float(format: LwFormat, sign: u32, exponent: i32, fraction: vec2
     return LwNumber(sign, lw_finite, lw_shift_left_wide(fraction, shift), lowest + 63 - i32(shift));
 }
 
-fn lw_number_of_half(x: u32, width: u32) -> LwNumber {
-    let fraction = vec2<u32>(x & ((1u << width) - 1u), 0u);
-    return lw_number_of_float(lw_format_half(width), x >> 15u, i32((x & 0x7fffu) >> width), fraction);
-}
-
 fn lw_number_of_float32(x: f32) -> LwNumber {
     let bits = bitcast<u32>(x);
     let fraction = vec2<u32>(bits & lw_FRACTION_BITS, 0u);
