@@ -1,18 +1,22 @@
-// For attention.wgsl: a workgroup computes tiles of 64 queries x 64 columns of the values, from tiles of 64 keys. An
-// invocation computes 4 queries x 8 keys of the scores, then 4 queries x 8 columns. Both are products of strips, 16
-// elements of the queries and keys, or 16 keys; the next strip is loaded into registers while one is multiplied.
-// Branches are rare, because they keep a driver from interleaving the steps of several scores.
+// For attention.wgsl: a workgroup computes tiles of 64 queries x 64 columns of the values, or 128 if there are more,
+// from tiles of 64 keys. An invocation computes 4 queries x 8 keys of the scores, then 4 queries x 8 columns, or twice as
+// many. These are products of strips, 16 elements of the queries and keys, or 16 keys; the next strip is loaded into
+// registers while one is multiplied. Branches are rare, because they keep a driver from interleaving the steps of several
+// scores.
 //
 // If there are few tiles of queries, the keys are split into parts: the sums of a part go to scratch memory, and
 // `combine` adds them.
-override lw_vectors: u32 = 0u; // 1 if the rows of queries, keys and values are contiguous, at multiples of 16 bytes
+// 1 if the rows of queries, keys and values are contiguous, at multiples of 16 bytes; 2 is added for 128 columns.
+override lw_vectors: u32 = 0u;
+override lw_has_rows: bool = (lw_vectors & 1u) != 0u;
+override lw_is_wide: bool = (lw_vectors & 2u) != 0u;
 
 struct LwBlock {
     $rows
 }
 
 var<workgroup> lw_tile_a: array<array<vec4<f32>, 17>, 16>; // [k][query / 4]; 17 avoids bank conflicts
-var<workgroup> lw_tile_b: array<array<vec4<f32>, 17>, 16>; // [k][key or column / 4]
+var<workgroup> lw_tile_b: array<array<vec4<f32>, 33>, 16>; // [k][key or column / 4]
 var<workgroup> lw_ranks: array<array<vec4<u32>, 17>, 8>;   // [x][query / 4]
 var<workgroup> lw_has_nonfinite: atomic<u32>;              // whether a value that has been loaded is NaN or infinite
 
@@ -108,11 +112,14 @@ fn tiles(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: 
     let own_key = t / 16u;
     let batch = lw.count / lw.queries;
     let row_tiles = (lw.queries + 63u) / 64u;
-    for (var i = group.x; i < batch * lw.parts * row_tiles; i += groups.x) {
+    let columns = select(64u, 128u, lw_is_wide);
+    let passes = (lw.value_depth + columns - 1u) / columns;
+    for (var i = group.x; i < batch * lw.parts * passes * row_tiles; i += groups.x) {
         let places = lw_places(i % batch);
         let part = i / batch % lw.parts;
         // The last queries come first: if causal, they see most keys.
-        let first_row = (row_tiles - 1u - i / (batch * lw.parts)) * 64u;
+        let first_row = (row_tiles - 1u - i / (batch * lw.parts * passes)) * 64u;
+        let column = i / (batch * lw.parts) % passes * columns;
         let row = first_row + 4u * y;
         let seen = lw_seen(first_row);
         let start = seen.x + part * lw.part_keys;
@@ -125,96 +132,100 @@ fn tiles(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: 
         let all_last = clamp(i32(first_row) + lw.last + 1, 0, i32(lw.keys));
         let query_row = places.inputs.x + (first_row + own_row) * lw.row_strides.x;
         let key_row = places.inputs.y + own_row * lw.row_strides.y;
-        for (var column = 0u; column < lw.value_depth; column += 64u) {
-            let value = places.inputs.z + (column + own_column) * lw.column_strides.z;
-            var o = LwBlock();
-            var rank = vec4<u32>(); // of the largest scores
-            var total = vec4<f32>();
-            var a0 = vec4<f32>();
-            var a1 = vec4<f32>();
-            var b0 = vec4<f32>();
-            var b1 = vec4<f32>();
-            workgroupBarrier();
-            if (t == 0u) {
-                atomicStore(&lw_has_nonfinite, 0u);
-            }
-            var along = own_d;
-            var query = query_row + along * lw.column_strides.x;
-            var key = key_row + start * lw.row_strides.y + along * lw.column_strides.y;
-            $fetch_strips
-            for (var tile = start; tile < end; tile += 64u) {
-                var s = LwBlock();
-                var k = tile + 4u * own_key;
-                for (var d = 0u; d < lw.depth; d += 16u) {
-                    workgroupBarrier();
-                    $put_strips
-                    workgroupBarrier();
-                    if (d + 16u < lw.depth) {
-                        along = d + 16u + own_d;
-                        query = query_row + along * lw.column_strides.x;
-                        key = key_row + tile * lw.row_strides.y + along * lw.column_strides.y;
-                        $fetch_strips
-                    } else {
-                        $fetch_value
-                    }
-                    s = lw_multiply_strip(s, x, y);
-                }
-                $scores
-                if (i32(tile) < all_first || i32(tile) + 64 > all_last) {
-                    $hide
-                }
-                $put_ranks
-                workgroupBarrier();
-                let before = lw_of_rank(rank);
-                $ranks
-                let largest = lw_of_rank(rank);
-                let scale = lw_rescales(before, largest);
-                $weights
-                $totals
-                $rescale_rows
-                // A strip consists of 2 of the 8 keys of each invocation: all put weights.
-                for (var strip = 0u; strip < 4u; strip += 1u) {
-                    switch (strip) {
-                        $put_weights
-                    }
-                    $put_value
-                    if (max(lw_largest_bits(b0), lw_largest_bits(b1)) >= lw_INFINITY_BITS) {
-                        atomicStore(&lw_has_nonfinite, 1u);
-                    }
-                    workgroupBarrier();
-                    let next = strip + 1u;
-                    if (next < 4u) {
-                        k = tile + next / 2u * 32u + next % 2u * 2u + 4u * own_key;
-                        $fetch_value
-                    } else {
-                        along = own_d;
-                        query = query_row + along * lw.column_strides.x;
-                        key = key_row + (tile + 64u) * lw.row_strides.y + along * lw.column_strides.y;
-                        $fetch_strips
-                    }
-                    if (atomicLoad(&lw_has_nonfinite) == 0u) {
-                        o = lw_multiply_strip(o, x, y);
-                    } else {
-                        o = lw_multiply_seen(o, x, y);
-                    }
-                    workgroupBarrier();
-                }
-            }
-            workgroupBarrier();
-            lw_tile_a[x][y] = total;
-            workgroupBarrier();
-            total = vec4<f32>();
-            for (var j = 0u; j < 8u; j += 1u) {
-                total += lw_tile_a[j][y];
-            }
-            let largest = lw_of_rank(rank);
-            $store
+        let value = places.inputs.z + (column + own_column) * lw.column_strides.z;
+        var o = LwBlock();
+        var p = LwBlock(); // the columns from 64 on
+        var rank = vec4<u32>(); // of the largest scores
+        var total = vec4<f32>();
+        var a0 = vec4<f32>();
+        var a1 = vec4<f32>();
+        var b0 = vec4<f32>();
+        var b1 = vec4<f32>();
+        var c0 = vec4<f32>();
+        var c1 = vec4<f32>();
+        workgroupBarrier();
+        if (t == 0u) {
+            atomicStore(&lw_has_nonfinite, 0u);
         }
+        var along = own_d;
+        var query = query_row + along * lw.column_strides.x;
+        var key = key_row + start * lw.row_strides.y + along * lw.column_strides.y;
+        $fetch_strips
+        for (var tile = start; tile < end; tile += 64u) {
+            var s = LwBlock();
+            var k = tile + 4u * own_key;
+            for (var d = 0u; d < lw.depth; d += 16u) {
+                workgroupBarrier();
+                $put_strips
+                workgroupBarrier();
+                if (d + 16u < lw.depth) {
+                    along = d + 16u + own_d;
+                    query = query_row + along * lw.column_strides.x;
+                    key = key_row + tile * lw.row_strides.y + along * lw.column_strides.y;
+                    $fetch_strips
+                } else {
+                    $fetch_value
+                }
+                s = lw_multiply_strip(s, x, y);
+            }
+            $scores
+            if (i32(tile) < all_first || i32(tile) + 64 > all_last) {
+                $hide
+            }
+            $put_ranks
+            workgroupBarrier();
+            let before = lw_of_rank(rank);
+            $ranks
+            let largest = lw_of_rank(rank);
+            let scale = lw_rescales(before, largest);
+            $weights
+            $totals
+            $rescale_rows
+            // A strip consists of 2 of the 8 keys of each invocation: all put weights.
+            for (var strip = 0u; strip < 4u; strip += 1u) {
+                switch (strip) {
+                    $put_weights
+                }
+                $put_value
+                if (max(lw_largest_bits(b0, b1), lw_largest_bits(c0, c1)) >= lw_INFINITY_BITS) {
+                    atomicStore(&lw_has_nonfinite, 1u);
+                }
+                workgroupBarrier();
+                let next = strip + 1u;
+                if (next < 4u) {
+                    k = tile + next / 2u * 32u + next % 2u * 2u + 4u * own_key;
+                    $fetch_value
+                } else {
+                    along = own_d;
+                    query = query_row + along * lw.column_strides.x;
+                    key = key_row + (tile + 64u) * lw.row_strides.y + along * lw.column_strides.y;
+                    $fetch_strips
+                }
+                if (atomicLoad(&lw_has_nonfinite) == 0u) {
+                    o = lw_multiply_strip(o, x, y);
+                    if (lw_is_wide) { p = lw_multiply_strip(p, x + 16u, y); }
+                } else {
+                    o = lw_multiply_seen(o, x, y);
+                    if (lw_is_wide) { p = lw_multiply_seen(p, x + 16u, y); }
+                }
+                workgroupBarrier();
+            }
+        }
+        workgroupBarrier();
+        lw_tile_a[x][y] = total;
+        workgroupBarrier();
+        total = vec4<f32>();
+        for (var j = 0u; j < 8u; j += 1u) {
+            total += lw_tile_a[j][y];
+        }
+        let largest = lw_of_rank(rank);
+        $store
     }
 }
 
-fn lw_largest_bits(x: vec4<f32>) -> u32 {
-    let bits = bitcast<vec4<u32>>(x) & vec4<u32>(~lw_SIGN_BIT);
+fn lw_largest_bits(x: vec4<f32>, y: vec4<f32>) -> u32 {
+    let mask = vec4<u32>(~lw_SIGN_BIT);
+    let bits = max(bitcast<vec4<u32>>(x) & mask, bitcast<vec4<u32>>(y) & mask);
     return max(max(bits.x, bits.y), max(bits.z, bits.w));
 }
 

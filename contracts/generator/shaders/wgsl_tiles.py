@@ -65,9 +65,17 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
         """Returns a function that loads four elements of a row: those from `i` on, of which the first is at `at`."""
         element = f"select(0.0, lw_load_{name}(at + $iu * lw.column_strides.{component}), i + $iu < lw.{extent})"
         return f"""fn lw_fetch_{name}(at: u32, i: u32) -> vec4<f32> {{
-            if (lw_vectors == 1u) {{ return {name}_buffer[at >> 4u]; }}
+            if (lw_has_rows) {{ return {name}_buffer[at >> 4u]; }}
             return {four(element)};
         }}"""
+
+    def if_wide(statements: str) -> str:
+        return f"\nif (lw_is_wide) {{\n{statements}\n}}"
+
+    def fetch_values(letter: str, first: int) -> str:
+        """Returns the statements that load two vectors of values, of the columns from `first` on."""
+        row = f"lw_fetch_{value}(value + {first}u * lw.column_strides.z + (k + $iu) * lw.row_strides.z"
+        return lines(f"{letter}$i = select(vec4<f32>(), {row}, column + own_column + {first}u), k + $iu < end);", pair)
 
     rows, pair = range(4), range(2)
     query, key, value = loads
@@ -79,6 +87,12 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
             weights.append(f"lw_tile_a[x + {8 * j}u][y] = {four(element)};")
         weights.append("}")
     put = "lw_tile_{0}[own_d + $iu][own_row / 4u + 8u * $ju][own_row % 4u] = {0}$j.$c;"
+    put_values = "lw_tile_b[own_key + 8u * $iu][t % 16u] = b$i;"
+    put_wide = "lw_tile_b[own_key + 8u * $iu][16u + t % 16u] = c$i;"
+    store = (
+        "lw_store_row(places, i % batch, part, row + $iu, column + 4u * x + 32u * $ju, o.r$i$j, total.$c, largest.$c);"
+    )
+    wide_store = store.replace("column +", "column + 64u +").replace("o.r", "p.r")
     place = "places.inputs.w + (row + $iu) * lw.row_strides.w + (tile + 4u * x + 32u * $ju) * lw.column_strides.w"
     return Template(template).substitute(
         values,
@@ -89,13 +103,9 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
             f"b$i = lw_fetch_{key}(key + 32u * $iu * lw.row_strides.y, along);",
             pair,
         ),
-        fetch_value=lines(
-            f"b$i = select(vec4<f32>(), lw_fetch_{value}(value + (k + $iu) * lw.row_strides.z, column + own_column), "
-            "k + $iu < end);",
-            pair,
-        ),
+        fetch_value=fetch_values("b", 0) + if_wide(fetch_values("c", 64)),
         put_strips="\n".join(lines(put.format(each), rows, pair) for each in "ab"),
-        put_value=lines("lw_tile_b[own_key + 8u * $iu][t % 16u] = b$i;", pair),
+        put_value=lines(put_values, pair) + if_wide(lines(put_wide, pair)),
         put_weights="\n".join(weights),
         multiply="\n".join(multiply_strips(["y"], ["x", "x + 8u"], lambda row, j: f"c.r{row}{j}")),
         multiply_seen=lines(
@@ -107,13 +117,8 @@ def attention_tiles(template: str, values: dict[str, str], loads: list[str]) -> 
         ranks=lines("rank = max(rank, lw_ranks[$i][y]);", range(8)),
         weights=lines("s.r$i$j = lw_tile_weights(s.r$i$j, largest.$c);", rows, pair),
         totals=f"total = total * scale + {four('dot(s.r$i0 + s.r$i1, vec4<f32>(1.0))')};",
-        rescale_rows=lines("o.r$i$j *= scale.$c;", rows, pair),
-        store=lines(
-            "lw_store_row(places, i % batch, part, row + $iu, column + 4u * x + 32u * $ju, o.r$i$j, total.$c, "
-            "largest.$c);",
-            rows,
-            pair,
-        ),
+        rescale_rows=lines("o.r$i$j *= scale.$c;", rows, pair) + if_wide(lines("p.r$i$j *= scale.$c;", rows, pair)),
+        store=lines(store, rows, pair) + if_wide(lines(wide_store, rows, pair)),
         score_four=four(f"{values['score']}(products.$c, scale, {values['mask']}(mask + $iu * lw.column_strides.w))"),
         weight_four=four(f"{values['weight']}(scores.$c, largest)"),
         rescale_four=four(f"{values['rescale']}(before.$c, largest.$c)"),

@@ -15,6 +15,7 @@ enum {
 enum {
     WINDOW_ROUNDS = 16, /* of tiles, apart from those along k */
     TILE_ROUNDS = 12,   /* of attention for a tile of keys, apart from one for every 16 elements of the depth */
+    WIDE_ROUNDS = 5,    /* in addition for 128 columns */
     KEYS_ROUNDS = 74,   /* the same for the tile of a single query, apart from one for each element of the depth */
     PASS_ROUNDS = 32    /* of attention before and after a pass over the keys */
 };
@@ -68,7 +69,8 @@ void lw_webgpu_window(lw_webgpu_launch *launch) {
 enum {
     ATTENTION_NDIM = 4, /* dimensions of a batch in one dispatch */
     BUSY_TILES = 2048,  /* with fewer, keys are split; a causal mask leaves half of the parts empty */
-    MIN_KEYS = 256,     /* of a part; with less, adding the parts costs more than it gains */
+    FEW_TILES = 256,    /* with fewer, into parts of a tile */
+    MIN_KEYS = 256,     /* of other parts; with less, adding the parts costs more than it gains */
     SPLIT_COLUMNS = 128 /* most columns of values with split keys, so that scratch memory is at most 70 MB */
 };
 
@@ -116,8 +118,10 @@ static void record_attention_tiles(lw_webgpu_launch *launch) {
     attentions *parameters = (attentions *)launch->parameters;
     int64_t rows = parameters->count, columns = layout->value_depth, seen = layout->last - layout->first + TILE;
     int64_t tiles = rows / layout->queries * lw_divide_up(layout->queries, TILE);
+    int64_t width = columns > TILE ? 2 * TILE : TILE, passes = lw_divide_up(columns, width);
     seen = seen < layout->keys ? seen : layout->keys; /* by a tile */
-    int64_t most = columns <= SPLIT_COLUMNS ? seen / MIN_KEYS : 1, parts = BUSY_TILES / tiles, keys = layout->keys;
+    int64_t most = columns <= SPLIT_COLUMNS ? lw_divide_up(seen, tiles < FEW_TILES ? TILE : MIN_KEYS) : 1;
+    int64_t parts = BUSY_TILES / tiles, keys = layout->keys;
     parts = parts < most ? parts : most;
     if (parts > 1) {
         keys = lw_divide_up(seen, TILE * parts) * TILE;
@@ -128,13 +132,13 @@ static void record_attention_tiles(lw_webgpu_launch *launch) {
     parameters->parts = (uint32_t)parts;
     parameters->part_keys = (uint32_t)keys;
     launch->dispatch.entry = LW_ENTRY_TILES;
-    launch->dispatch.variant = (uint32_t)has_attention_vectors(launch);
-    int64_t rounds = lw_divide_up(layout->depth, STRIP) + TILE_ROUNDS, passes = lw_divide_up(columns, TILE);
-    check_keys(launch, tiles * parts, parts > 1 ? keys : seen, rounds, passes);
+    launch->dispatch.variant = (uint32_t)has_attention_vectors(launch) + (width > TILE ? 2 : 0);
+    int64_t rounds = lw_divide_up(layout->depth, STRIP) + TILE_ROUNDS + (width > TILE ? WIDE_ROUNDS : 0);
+    check_keys(launch, tiles * parts * passes, parts > 1 ? keys : seen, rounds, 1);
     if (parts > 1) {
         lw_webgpu_bind_scratch(launch, rows * parts * ((columns + 7) / 4) * 16);
     }
-    lw_webgpu_record_groups(launch, tiles * parts);
+    lw_webgpu_record_groups(launch, tiles * parts * passes);
     if (parts > 1) {
         launch->dispatch.entry = LW_ENTRY_COMBINE;
         launch->dispatch.variant = 0;
@@ -146,7 +150,7 @@ static void record_attention_tiles(lw_webgpu_launch *launch) {
 static void record_attention(lw_webgpu_launch *launch, int axis, int outer) {
     const lw_attention_layout *layout = &launch->plan->attention;
     attentions *parameters = (attentions *)launch->parameters;
-    if (axis == outer && layout->queries >= MIN_QUERIES && launch->recorder->limits.tiles) {
+    if (axis == outer && launch->recorder->limits.tiles) {
         record_attention_tiles(launch);
         return;
     }

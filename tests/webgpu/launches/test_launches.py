@@ -279,7 +279,6 @@ OTHERS: dict[str, tuple[Callable[[], lw.Tensor], int]] = {
     "rope": (lambda: lw.rope(zeros(3, 50, 8)), 3),
     "conv2d": (lambda: lw.conv2d(zeros(3, 8, 20, 30), zeros(6, 4, 3, 5), groups=2), 33),
     "max_pool2d": (lambda: lw.max_pool2d(zeros(2, 3, 32, 32), 2), 6),
-    "attention, queries": (lambda: lw.scaled_dot_product_attention(*3 * (zeros(2, 3, 5, 8),)), 30),
 }
 
 

@@ -91,10 +91,8 @@ def pooling(rows: int, columns: int) -> lw.Tensor:
 LONG: dict[str, Callable[[float], lw.Tensor]] = {
     "a window's row": lambda part: pooling(1, int(66_200 * part)),
     "a window's rows": lambda part: pooling(int(16_600 * part), 2),
-    "channels": lambda part: convolution(1, int(11_100 * part)),
-    "channels in tiles": lambda part: convolution(8, int(1_060_000 * part)),
-    "keys": lambda part: attention(2, int(47_100 * part), 16),
-    "keys in tiles": lambda part: attention(8, int(67_200 * part), 132),  # so wide that keys are not split
+    "a kernel's rows": lambda part: convolution(int(22_060 * part)),  # few channels, which are not divided
+    "keys": lambda part: attention(8, int(162_800 * part), 132),  # so wide that keys are not split
 }
 
 

@@ -87,7 +87,7 @@ def test_infinity_times_padding_is_nan(gpu: Runner, outputs: int) -> None:
 
 # queries, keys, depth, value depth; of 512 keys or more, some workgroups compute a part
 SIZES = [(8, 1, 1, 1), (63, 64, 16, 64), (64, 65, 17, 65), (65, 63, 33, 3), (130, 200, 64, 130), (9, 700, 8, 8)]
-SIZES += [(600, 1100, 32, 36), (700, 600, 10, 6)]
+SIZES += [(600, 1100, 32, 36), (700, 600, 10, 6), (1, 130, 16, 128), (7, 65, 16, 68), (66, 70, 16, 129)]
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -196,18 +196,23 @@ def test_when_tiles_are_used(fake: FakePlayer) -> None:
     assert entry(lw.conv2d(images, zeros(24, 2, 3, 3), groups=3)) == ("tiles", (3, 1, 3))
     assert entry(lw.conv2d(images, zeros(21, 2, 3, 3), groups=3))[0] == "main"
     query = zeros(2, 3, 65, 4)
-    assert entry(lw.scaled_dot_product_attention(query, query, query)) == ("tiles", (12, 1, 1))
-    assert entry(lw.scaled_dot_product_attention(query[..., :8, :], query, query)) == ("tiles", (6, 1, 1))
-    assert entry(lw.scaled_dot_product_attention(query[..., :7, :], query, query)) == ("main", (42, 1, 1))
+    assert entry(lw.scaled_dot_product_attention(query, query[..., :64, :], query[..., :64, :])) == (
+        "tiles",
+        (12, 1, 1),
+    )
+    one = query[..., :1, :]
+    assert entry(lw.scaled_dot_product_attention(one, one, one)) == ("tiles", (6, 1, 1))
 
 
 @pytest.mark.parametrize(
     ("heads", "keys", "columns", "parts"),
     [
-        (3, 511, 6, 1),
-        (3, 512, 6, 2),
-        (3, 700, 6, 2),
-        (3, 5000, 6, 16),
+        (3, 64, 6, 1),
+        (3, 65, 6, 2),
+        (3, 511, 6, 8),
+        (3, 5000, 6, 79),
+        (255, 300, 6, 5),
+        (256, 300, 6, 2),
         (1023, 512, 6, 2),
         (1025, 512, 6, 1),
         (2049, 512, 6, 1),
@@ -217,12 +222,13 @@ def test_when_tiles_are_used(fake: FakePlayer) -> None:
 def test_keys_are_split_if_there_are_few_tiles(
     fake: FakePlayer, heads: int, keys: int, columns: int, parts: int
 ) -> None:
-    """Parts have at least 256 keys, in whole tiles."""
+    """Parts have about 256 keys, or a tile of 64 if there are fewer than 256 tiles."""
     query, key, value = (
         lw.broadcast_to(zeros(*shape), (heads, *shape)) for shape in ((9, 4), (keys, 4), (keys, columns))
     )
     first, *rest = fake.recorded(lw.scaled_dot_product_attention(query, key, value))
-    assert (first.entry, first.groups) == ("tiles", (min(heads * parts, GROUPS), 1, 1))
+    passes = 1 + (columns > 128)
+    assert (first.entry, first.groups) == ("tiles", (min(heads * parts * passes, GROUPS), 1, 1))
     fields = first.fields("LwAttentionLayout")
     assert fields["parts"] == parts
     assert fields["part_keys"] * (parts - 1) < keys <= fields["part_keys"] * parts
@@ -247,5 +253,31 @@ def test_keys_are_split_if_there_are_few_tiles(
 )
 def test_rows_that_are_read_as_vectors(fake: FakePlayer, make: Any, vectors: int) -> None:
     x = make()
-    (dispatch,) = fake.recorded(lw.scaled_dot_product_attention(x, x, x))
+    dispatch, _ = fake.recorded(lw.scaled_dot_product_attention(x, x, x))
     assert (dispatch.entry, dispatch.variant) == ("tiles", vectors)
+
+
+@pytest.mark.parametrize(("columns", "groups", "variant"), [(64, 4, 1), (68, 4, 3), (128, 4, 3), (132, 8, 3)])
+def test_wide_values_take_tiles_of_128_columns(fake: FakePlayer, columns: int, groups: int, variant: int) -> None:
+    query, value = zeros(2, 70, 16), zeros(2, 64, columns)
+    (dispatch,) = fake.recorded(lw.scaled_dot_product_attention(query, query[:, :64], value))
+    assert (dispatch.groups, dispatch.variant) == ((groups, 1, 1), variant)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "channels", "edge", "entry", "parts"),
+    [(4, 15, 8, "main", 1), (4, 16, 8, "main", 2), (4, 1000, 8, "main", 125), (4, 1000, 512, "main", 1),
+     (64, 127, 8, "tiles", 1), (64, 256, 8, "tiles", 2), (64, 4096, 100, "tiles", 3)],
+)  # fmt: skip
+def test_products_of_a_convolution_are_divided_if_there_are_few_workgroups(
+    fake: FakePlayer, outputs: int, channels: int, edge: int, entry: str, parts: int
+) -> None:
+    """Parts have at least 8 channels, or 8 strips of 16 products in tiles."""
+    image, weight = (
+        lw.broadcast_to(zeros(1), shape) for shape in ((1, channels, edge, edge), (outputs, channels, 1, 1))
+    )
+    first, *rest = fake.recorded(lw.conv2d(image, weight))
+    fields = first.fields("LwWindowLayout")
+    assert (first.entry, fields["parts"]) == (entry, parts)
+    assert fields["part"] * (parts - 1) < channels <= fields["part"] * parts
+    assert [each.entry for each in rest] == ["combine"] * (parts > 1)
