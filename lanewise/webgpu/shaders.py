@@ -23,7 +23,7 @@ ENTRIES: Final = (
     *(f"{stem}_{tile}" for tile in _ext.tile_names() for stem in ("tiles", "tile_parts")),
 )  # fmt: skip
 # overrides that are set to `variant` of lw_dispatch; a module has at most one of them
-VARIANTS: Final = ("lw_ndim", "lw_access", "lw_row_vectors", "lw_vectors")
+VARIANTS: Final = ("lw_ndim", "lw_access", "lw_row_vectors", "lw_vectors", "lw_taps_outputs", "lw_has_large_teams")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 // [output channel][k], and B[k][position] the elements of x that the positions of the result read, where k counts the
 // channels and the kernel's elements. A workgroup computes 64 channels x 64 positions, 8 x 8 per invocation, from
 // strips of 16 along k, and loads the next strip into registers while it multiplies one. The positions are those of all
-// images. Rows and columns beyond the edges are not stored.
+// images. Rows and columns beyond the edges are not stored. If there are few tiles, k is divided into parts.
 struct LwTile {
     $rows
 }
@@ -44,18 +44,13 @@ fn lw_position(i: u32) -> vec3<u32> {
 }
 
 // Stores four elements of one position.
-fn lw_store_four(position: u32, group: u32, row: u32, products: vec4<f32>) {
+fn lw_store_four(position: u32, group: u32, row: u32, products: vec4<f32>, part: u32) {
     if (position >= lw.count / lw.out_channels) {
         return;
     }
     let place = lw_position(position);
     for (var r = 0u; r < min(4u, max(row, lw.outputs) - row); r += 1u) {
-        let channel = group * lw.outputs + row + r;
-        let at = lw.offsets + vec4<u32>(0u, 0u, channel * lw.strides[2].x, 0u);
-        let acc = products[r];
-        let value = $finish;
-        let out = dot(vec4<u32>(place.x, channel, place.yz), lw.strides[$result]);
-        out_buffer[(lw.offsets.$component + out) >> 2u] = value;
+        lw_finish_part(vec4<u32>(place.x, group * lw.outputs + row + r, place.yz), products[r], part);
     }
 }
 
@@ -68,7 +63,10 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
     let a_row = invocation / 16u;
     let positions = lw.count / lw.out_channels;
     let depth = lw.channels * lw.kernel_size.x * lw.kernel_size.y;
-    for (var g = group.z; g < lw.out_channels / lw.outputs; g += groups.z) {
+    for (var unit = group.z; unit < lw.out_channels / lw.outputs * lw.parts; unit += groups.z) {
+        let g = unit / lw.parts;
+        let begin = unit % lw.parts * lw.part;
+        let end = min(depth, begin + lw.part);
         for (var m = group.y * 64u; m < lw.outputs; m += groups.y * 64u) {
             for (var n = group.x * 64u; n < positions; n += groups.x * 64u) {
                 var c = LwTile();
@@ -76,7 +74,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                 let corner = place.yz * lw.stride - lw.padding;
                 let from_corner = lw.offsets.x + dot(vec4<u32>(place.x, g * lw.channels, corner), lw.strides[0]);
                 let a_place = lw.offsets.y + (g * lw.outputs + m + a_row) * lw.strides[1].x;
-                var tap = lw_tap(own_k);
+                var tap = lw_tap(begin + own_k);
                 workgroupBarrier();
                 if (invocation < 16u) {
                     lw_taps[invocation] = tap;
@@ -84,7 +82,7 @@ fn tiles(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id
                 workgroupBarrier();
                 $registers
                 $fetch
-                for (var k = 0u; k < depth; k += 16u) {
+                for (var k = begin; k < end; k += 16u) {
                     workgroupBarrier();
                     $put
                     tap = lw_tap(k + 16u + own_k);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from string import Template
 
 from .wgsl_matrix import matrix
@@ -291,27 +292,50 @@ def _rotation(module: Module) -> str:
 
 
 def _window(module: Module) -> str:
-    inputs = module.contract.inputs
+    inputs, combine = module.contract.inputs, module.function("_combine")
+    has_weight = len(inputs) > 1
     size = "lw.kernel_size.x * lw.kernel_size.y"
-    finish = [module.load(2)] if len(inputs) > 1 else ["inside", size, *module.parameters("f32")]
-    combine = ["acc", module.load(0)]
-    if len(inputs) > 1:
-        combine = ["acc", f"select(0.0, {module.load(0)}, is_inside)", module.load(1)]
+    finish = [module.load(2)] if has_weight else ["inside", size, *module.parameters("f32")]
+    loads = []
+    for k in range(8):
+        taps = [f"let is{k} = lw_taps_at_once > {k}u && q + {k}u < lw.kernel_size.y && y < lw.in_size.x",
+                f"corner.y + (q + {k}u) * lw.dilation.y < lw.in_size.y;"]  # fmt: skip
+        load = module.load(0).replace("at.x", f"at.x + {k}u * x_step")
+        loads += [" && ".join(taps), f"var x{k} = 0.0;", f"if (lw_taps_at_once > {k}u) {{ x{k} = {load}; }}"]
     values = {
-        "finish": f"{module.function('_finish')}({', '.join(['acc', *finish])})",
         "component": COMPONENTS[len(inputs)],
         "result": f"{len(inputs)}u",
+        "finish": f"{module.function('_finish')}({', '.join(['acc', *finish])})",
+        "identity": f"{module.function('_identity')}()",
+        "parts": "",
+        "weight": "",
+        "at_weight": "0u",
+        "load": _lines(loads, 5),
+        "combine": _lines([f"if (is{k}) {{ acc.x = {combine}(acc.x, x{k}); inside += 1u; }}" for k in range(8)], 5),
+        "next": "",
+        "store": "lw_finish(place, acc.x, inside);",
     }
-    text = Template(read_template("window")).substitute(
-        values,
-        identity=f"{module.function('_identity')}()",
-        combine=f"{module.function('_combine')}({', '.join(combine)})",
-        skip="" if len(inputs) > 1 else "if (!is_inside) { continue; }",
-    )
-    text = module.bindings() + module.loads(numbers=False) + text
-    if len(inputs) > 1:
-        text += window_tiles(read_template("window_tiles"), values, [f"lw_load_{each.name}" for each in inputs])
-    return text
+    if not has_weight:
+        return module.bindings() + module.loads(numbers=False) + Template(read_template("window")).substitute(values)
+    add, store = [], []
+    for tap, (k, component) in product(range(8), enumerate(COMPONENTS)):
+        weight = f"lw_load_{inputs[1].name}(at.y + {tap}u * lw.strides[1].w + {k}u * lw.strides[1].x)"
+        added = f"acc.{component} = {combine}(acc.{component}, select(0.0, x{tap}, is{tap}), {weight});"
+        add.append(f"if (lw_outputs > {k}u && q + {tap}u < lw.kernel_size.y && lw_taps_at_once > {tap}u) {{ {added} }}")
+    for k, component in enumerate(COMPONENTS):
+        stored = f"lw_finish_part(place + vec4<u32>(0u, {k}u, 0u, 0u), acc.{component}, part);"
+        store.append(f"if (lw_outputs > {k}u && channel + {k}u < lw.outputs) {{ {stored} }}")
+    values |= {
+        "parts": read_template("window_parts"),
+        "weight": "let at_first = lw.offsets.y + place.y * lw.strides[1].x;",
+        "at_weight": "at_first + c * lw.strides[1].y + p * lw.strides[1].z",
+        "combine": _lines(add, 5),
+        "next": "at.y += lw_taps_at_once * lw.strides[1].w;",
+        "store": _lines(store, 2),
+    }
+    text = Template(read_template("window")).substitute(values)
+    text += window_tiles(read_template("window_tiles"), values, [f"lw_load_{each.name}" for each in inputs])
+    return module.bindings(scratch="f32") + module.loads(numbers=False) + text
 
 
 def _attention(module: Module) -> str:

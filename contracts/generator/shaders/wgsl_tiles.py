@@ -31,7 +31,7 @@ def window_tiles(template: str, values: dict[str, str], loads: list[str]) -> str
             for row in (0, 4):
                 products = (f"c.r{row + r}{half}.{COMPONENTS[column]}" for r in range(4))
                 place = f"column + {32 * half + column}u, g, row + {row}u"
-                store.append(f"lw_store_four({place}, vec4<f32>({', '.join(products)}));")
+                store.append(f"lw_store_four({place}, vec4<f32>({', '.join(products)}), unit % lw.parts);")
     multiply = multiply_strips(["2u * y", "2u * y + 1u"], ["x", "x + 8u"], lambda row, half: f"c.r{row}{half}")
     margin = "\n" + 16 * " "
     return Template(template).substitute(

@@ -5,10 +5,13 @@
 #include <string.h>
 
 enum {
-    STRIP = 16,       /* extent of the strips of a tile along k */
-    TILE = 64,        /* rows and columns of a tile */
-    MIN_CHANNELS = 8, /* output channels of a group for which the tiles of a convolution are full enough */
-    MIN_QUERIES = 8   /* the same for attention */
+    STRIP = 16,        /* extent of the strips of a tile along k */
+    TILE = 64,         /* rows and columns of a tile */
+    MIN_CHANNELS = 16, /* output channels of a group for which the tiles of a convolution are full enough */
+    MAX_OUTPUTS = 4,   /* output channels that an invocation computes at once otherwise */
+    MAX_TAPS = 8,      /* elements of a row of the window that it loads at once */
+    BUSY_GROUPS = 512, /* workgroups of a convolution: with fewer than half as many, its products are divided */
+    MIN_STEPS = 8      /* strips or channels of a part, at least */
 };
 
 /* Rounds of loops, for lw_webgpu_check_rounds. */
@@ -26,8 +29,24 @@ typedef struct windows {
     uint32_t scalars[LW_WGSL_OPERANDS];
     uint32_t strides[LW_WGSL_OPERANDS][4];
     uint32_t in_size[2], out_size[2], kernel_size[2], stride[2], padding[2], dilation[2];
-    uint32_t out_channels, channels, outputs, count;
+    uint32_t out_channels, channels, outputs, count, parts, part, blocks, all_blocks, units;
 } windows;
+
+/* Divides the products of a weight into parts, if there are few workgroups: they have `length` steps of `step` channels
+ * or products. Returns how many parts there are. */
+static int64_t divide_window(lw_webgpu_launch *launch, int64_t groups, int64_t length, int64_t step) {
+    windows *parameters = (windows *)launch->parameters;
+    int64_t most = lw_shaders[launch->plan->kernel].scratch_bytes ? length / MIN_STEPS : 1;
+    int64_t parts = BUSY_GROUPS / groups < most ? BUSY_GROUPS / groups : most;
+    int64_t each = lw_divide_up(length, parts > 1 ? parts : 1);
+    parts = lw_divide_up(length, each);
+    parameters->parts = (uint32_t)parts;
+    parameters->part = (uint32_t)(each * step);
+    if (parts > 1) {
+        lw_webgpu_bind_scratch(launch, parts * parameters->count * 4);
+    }
+    return parts;
+}
 
 void lw_webgpu_window(lw_webgpu_launch *launch) {
     const lw_window_layout *layout = &launch->plan->window;
@@ -54,16 +73,31 @@ void lw_webgpu_window(lw_webgpu_launch *launch) {
     if (lw_shaders[launch->plan->kernel].has_vectors && parameters->outputs >= MIN_CHANNELS &&
         launch->recorder->limits.tiles) {
         int64_t tiles = lw_divide_up(count / layout->out_channels, TILE);
+        int64_t high = lw_divide_up(parameters->outputs, TILE) * layout->groups;
+        int64_t parts = divide_window(launch, tiles * high, lw_divide_up(channels * rows * columns, STRIP), STRIP);
         launch->dispatch.entry = LW_ENTRY_TILES;
-        lw_webgpu_set_groups(launch, tiles, lw_divide_up(parameters->outputs, TILE), layout->groups);
-        lw_webgpu_check_rounds(launch, tiles, launch->dispatch.groups[0],
-                               channels * rows * columns / STRIP + WINDOW_ROUNDS);
+        lw_webgpu_set_groups(launch, tiles, lw_divide_up(parameters->outputs, TILE), layout->groups * parts);
+        lw_webgpu_check_rounds(launch, tiles, launch->dispatch.groups[0], parameters->part / STRIP + WINDOW_ROUNDS);
         lw_webgpu_record(launch);
-        return;
+    } else {
+        int64_t own = parameters->outputs < MAX_OUTPUTS ? parameters->outputs : MAX_OUTPUTS;
+        int64_t blocks = lw_divide_up(parameters->outputs, own), units = count / parameters->outputs * blocks;
+        int64_t taps = columns < MAX_TAPS ? columns : MAX_TAPS;
+        int64_t parts = divide_window(launch, lw_divide_up(units, LW_WGSL_GROUP), channels, 1);
+        int64_t groups = lw_webgpu_at_most(launch, lw_divide_up(units * parts, LW_WGSL_GROUP));
+        parameters->blocks = (uint32_t)blocks;
+        parameters->all_blocks = (uint32_t)(blocks * layout->groups);
+        parameters->units = (uint32_t)units;
+        launch->dispatch.variant = (uint32_t)(taps | own << 4);
+        lw_webgpu_check_rounds(launch, units * parts, groups * LW_WGSL_GROUP,
+                               parameters->part * (rows * (columns + 2) + 3) + 1);
+        lw_webgpu_record_invocations(launch, units * parts);
     }
-    int64_t groups = lw_webgpu_at_most(launch, lw_divide_up(count, LW_WGSL_GROUP));
-    lw_webgpu_check_rounds(launch, count, groups * LW_WGSL_GROUP, channels * (rows * (columns + 2) + 3) + 1);
-    lw_webgpu_record_invocations(launch, count);
+    if (parameters->parts > 1) {
+        launch->dispatch.entry = LW_ENTRY_COMBINE;
+        launch->dispatch.variant = 0;
+        lw_webgpu_record_invocations(launch, count);
+    }
 }
 
 enum {

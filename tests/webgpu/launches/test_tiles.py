@@ -185,7 +185,7 @@ def test_heads_on_views(gpu: Runner, step: int) -> None:
 
 
 def test_when_tiles_are_used(fake: FakePlayer) -> None:
-    """They need 8 rows, output channels of a group or queries."""
+    """Those of a convolution need 16 output channels of a group."""
 
     def entry(result: lw.Tensor) -> tuple[str, Shape]:
         dispatch = fake.recorded(result)[-1]
@@ -193,8 +193,8 @@ def test_when_tiles_are_used(fake: FakePlayer) -> None:
 
     images = zeros(3, 6, 10, 10)
     assert entry(lw.conv2d(images, zeros(65, 6, 1, 1))) == ("tiles", (5, 2, 1))
-    assert entry(lw.conv2d(images, zeros(24, 2, 3, 3), groups=3)) == ("tiles", (3, 1, 3))
-    assert entry(lw.conv2d(images, zeros(21, 2, 3, 3), groups=3))[0] == "main"
+    assert entry(lw.conv2d(images, zeros(48, 2, 3, 3), groups=3)) == ("tiles", (3, 1, 3))
+    assert entry(lw.conv2d(images, zeros(45, 2, 3, 3), groups=3))[0] == "main"
     query = zeros(2, 3, 65, 4)
     assert entry(lw.scaled_dot_product_attention(query, query[..., :64, :], query[..., :64, :])) == (
         "tiles",
