@@ -12,6 +12,10 @@ fn lw_${operation}_${dtype}_combine(a: LwMoments, b: LwMoments) -> LwMoments {
     return lw_moments_join(a, b);
 }
 
+fn lw_${operation}_${dtype}_add(before: LwMoments, x: f32, share: f32) -> LwMoments {
+    return lw_moments_add(before, x, share);
+}
+
 fn lw_${operation}_${dtype}_scale(total: LwMoments) -> f32 {
     return lw_moments_scale(total);
 }

@@ -13,6 +13,7 @@
 // combines the results of each row.
 const lw_group = 256u;
 const lw_block = 4096u;
+override lw_has_large_teams: u32 = 0u; // 1 if teams have 32 members
 var<workgroup> lw_partial: array<$accumulator, lw_group>;
 
 // Leaves the result of elements first .. end - 1 in lw_partial, at the first member of the team. Only this member reads
@@ -27,7 +28,7 @@ fn $reduce_block(row: vec4<u32>, first: u32, end: u32, ${scale}member: u32, invo
             $offsets
         }
         $load
-        if (step == 32u) {
+        if (lw_has_large_teams != 0u) {
             $combine_two
         } else {
             $combine_eight

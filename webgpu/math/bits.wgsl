@@ -86,6 +86,12 @@ fn lw_total_order(x: f32) -> i32 {
     return select(magnitude, ~magnitude, lw_is_negative(x));
 }
 
+// The float that lw_total_order maps to a number; NaN for numbers beyond those of infinities.
+fn lw_of_total_order(order: i32) -> f32 {
+    let bits = bitcast<u32>(order);
+    return bitcast<f32>(select(bits, ~bits | lw_SIGN_BIT, order < 0));
+}
+
 // floor(log2 |x|) for a normal x, -127 for zero and denormals, 128 for infinity and NaN.
 fn lw_exponent(x: f32) -> i32 {
     return i32(lw_magnitude_bits(x) >> 23u) - 127;

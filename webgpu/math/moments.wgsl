@@ -13,6 +13,15 @@ fn lw_moments_of(x: f32) -> LwMoments {
     return LwMoments(1.0, x, 0.0, select(lw_nan(), 0.0, lw_is_finite(x)));
 }
 
+// The moments of the elements of m and another one, where `share` is 1 divided by their count. Source: Welford, "Note
+// on a method for calculating corrected sums of squares and products", 1962.
+fn lw_moments_add(m: LwMoments, x: f32, share: f32) -> LwMoments {
+    let pivot = select(m.pivot, x, share == 1.0);
+    let distance = (x - pivot) - m.shift;
+    let squares = m.squares + distance * distance * (1.0 - share);
+    return LwMoments(m.count + 1.0, pivot, m.shift + distance * share, select(lw_nan(), squares, lw_is_finite(x)));
+}
+
 // The moments of all elements of a and b together. Source: Chan, Golub and LeVeque, "Algorithms for computing the
 // sample variance", 1983, (2.1). Without branches: SwiftShader inlines all calls, and compiled those of var for
 // minutes, until memory ran out.

@@ -1,5 +1,6 @@
+// Floats are reduced as integers that compare alike; that of NaN is the largest.
 template reduction(float32):
-    identity = lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS); map = x;
-    combine = lw_maximum_float32(a, b); finish = total;
+    accumulator = i32; identity = lw_INT32_MIN; map = select(lw_total_order(x), lw_INT32_MAX, lw_is_nan(x));
+    combine = max(a, b); finish = lw_of_total_order(total);
 template reduction(int32): identity = lw_INT32_MIN; map = x; combine = max(a, b); finish = total;
 template reduction(uint32): identity = 0u; map = x; combine = max(a, b); finish = total;

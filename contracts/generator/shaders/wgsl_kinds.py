@@ -45,7 +45,13 @@ def _each_element(module: Module, value: str) -> str:
     template = read_template("elementwise_packed" if module.out.packed else "elementwise")
     text = Template(template).substitute(
         item=module.item(value),
-        store=indented(module.store(value, "item" if module.out.packed else None), template),
+        element=module.out.element,
+        store=indented(module.store(value, "item"), template),
+        store_words=_lines(words, 1),
+        each_item=_lines([*loads, *kept], 1),
+        places=_lines([f"let at{k} = lw_places(min(i + {k}u * step, last));" for k in range(4)], 2),
+        items=_lines([f"let item{k} = lw_item(min(i + {k}u * step, last), at{k});" for k in range(4)], 2),
+        stores=_lines([f"if (i + {k}u * step < lw.count) {{ lw_store_item(at{k}, item{k}); }}" for k in range(4)], 2),
         component=COMPONENTS[len(module.contract.inputs)],
         per_word=f"{32 // module.out.bits}u",
         item_bits=f"{module.out.bits}u",
@@ -70,16 +76,30 @@ def _reduction(module: Module) -> str:
     finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
     names |= {"accumulator": accumulator, "identity": f"{identity}()"}
 
+    adds = f"lw_{module.stem}_add" in module.library.texts
+
     def mapped(k: int) -> str:
         loads = [module.load(position, f"at{k}") for position in range(len(module.contract.inputs))]
         loads = [f"lw_rounded({load} * scale)" if names["scale"] else load for load in loads]
-        return f"{module.function('_map')}({', '.join([*loads, *(f'{each}{k}' for each in index)])})"
+        given = ", ".join([*loads, *(f"{each}{k}" for each in index)])
+        return given if adds else f"{module.function('_map')}({given})"
+
+    def combined(partials: int) -> str:
+        """Returns the lines that combine eight elements with so many partial results."""
+        own, lines = 8 // partials, []
+        if adds:
+            lines = ["let turn = f32((i - first - member) / (8u * step));"]
+            lines += [f"let share{j} = 1.0 / (turn * {own}.0 + {j + 1}.0);" for j in range(own)]
+        for k in eight:
+            p = f"p{k % partials}"
+            value = f"{module.function('_add')}({p}, x{k}, share{k // partials})" if adds else f"lw_join({p}, x{k})"
+            lines.append(f"if (i{k} < end) {{ {p} = {value}; }}")
+        return _lines(lines, 3)
 
     eight = range(8)
     positions = [f"let i{k} = i + {k}u * step;" for k in eight]
     positions += [f"var at{k} = row + min(i{k}, end - 1u) * stride;" for k in eight]
     offsets = [f"at{k} = row + lw_element_offsets(min(i{k}, end - 1u), lw.outer, lw.ndim);" for k in eight]
-    combined = "if (i{0} < end) {{ p{1} = lw_join(p{1}, x{0}); }}"
     text = Template(template).substitute(
         names,
         combine=module.function("_combine"),
@@ -87,8 +107,8 @@ def _reduction(module: Module) -> str:
         positions=_lines(positions, 2),
         offsets=_lines(offsets, 3),
         load=_lines([f"let x{k} = {mapped(k)};" for k in eight], 2),
-        combine_two=_lines([combined.format(k, k % 2) for k in eight], 3),
-        combine_eight=_lines([combined.format(k, k) for k in eight], 3),
+        combine_two=combined(2),
+        combine_eight=combined(8),
         halves=_lines([f"p{k} = lw_join(p{k}, p{k + half});" for half in (4, 2, 1) for k in range(half)], 1),
         store=indented(module.store(finished), template),
     )

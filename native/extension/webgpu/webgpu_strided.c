@@ -172,9 +172,11 @@ void lw_webgpu_reduction(lw_webgpu_launch *launch) {
         lw_webgpu_bind_scratch(launch, units * lw_shaders[launch->plan->kernel].scratch_bytes);
     }
     launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
+    launch->dispatch.variant = !uses_vectors && team == LARGE_TEAM;
     lw_webgpu_record_invocations(launch, units * (uses_vectors ? teams * TEAMS : parameters->team));
     if (results > 1) {
         launch->dispatch.entry = LW_ENTRY_COMBINE;
+        launch->dispatch.variant = 0;
         lw_webgpu_record_invocations(launch, count * team_of(results, 4));
     }
 }
