@@ -7,10 +7,10 @@
 // which are at least as many as there are results, only the first of both are kept. If there are few results of longer
 // rows, `tiles` writes those of each tile of a row to `scratch`, and runs again on these.
 //
-// Other rows: LSD radix sort by digits of up to 8 bits, of words (elements in sort, keys in argsort), and in argsort of
-// the positions of the elements. Each digit takes three dispatches. `blocks` counts the digits of each block of a row,
-// `combine` replaces each count by the sum of the counts of the same digit in earlier blocks, and `main` moves the
-// words. No workgroup waits for another.
+// Other rows: LSD radix sort by those digits of 8 bits that differ, of words (elements in sort, keys in argsort), and in
+// argsort of the positions of the elements. Each digit takes three dispatches. `blocks` counts the digits of each block
+// of a row, `combine` replaces each count by the sum of the counts of the same digit in earlier blocks, and `main` moves
+// the words. No workgroup waits for another.
 //
 // Sources: Knuth, The Art of Computer Programming 3, 5.2.5 and 5.3.4; Satish, Harris and Garland, Designing efficient
 // sorting algorithms for manycore GPUs, 2009, for the passes in workgroup memory.
@@ -41,9 +41,9 @@ struct LwSortLayout {
 }
 
 var<workgroup> lw_pairs: array<vec2<u32>, lw_width>; // of a key and a position
-var<workgroup> lw_counts: array<atomic<u32>, lw_sorters>;
+var<workgroup> lw_counts: array<array<atomic<u32>, 8>, lw_sorters>; // eight, as atomics on one address take turns
 var<workgroup> lw_starts: array<u32, lw_sorters>;
-var<workgroup> lw_partial: array<vec2<u32>, 2u * lw_sorters>;
+var<workgroup> lw_partial: array<u32, 2u * lw_sorters>;
 var<workgroup> lw_moved: array<u32, lw_items + lw_items / 32u>;
 
 fn lw_key(word: u32) -> u32 {
@@ -156,7 +156,7 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
         let row = unit / lw.parts;
         let at_row = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
         let start = unit % lw.parts * lw.block;
-        atomicStore(&lw_counts[invocation], 0u);
+        $zero
         workgroupBarrier();
         let end = min(lw.length, start + lw.block);
         for (var i = start + invocation; i < end; i += lw_items) {
@@ -164,7 +164,7 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
             $count
         }
         workgroupBarrier();
-        scratch_buffer[lw_count(row, invocation, unit % lw.parts)] = atomicLoad(&lw_counts[invocation]);
+        scratch_buffer[lw_count(row, invocation, unit % lw.parts)] = $total;
     }
 }
 
@@ -176,22 +176,24 @@ fn lw_count(row: u32, digit: u32, block: u32) -> u32 {
     return lw.counts + (row * lw_sorters + digit) * lw.parts + block;
 }
 
-// Returns the sum of what the invocations of a team have up to this one, and that of all of them.
-fn lw_sum_before(own: vec2<u32>, invocation: u32, team: u32) -> vec4<u32> {
+// Returns the sum of what the invocations of a team have up to this one, and that of all of them. A step adds four.
+fn lw_sum_before(own: u32, invocation: u32, team: u32) -> vec2<u32> {
+    let member = invocation & (team - 1u);
     var sum = own;
     var side = 0u;
     workgroupBarrier();
     lw_partial[invocation] = sum;
     workgroupBarrier();
-    for (var step = 1u; step < team; step *= 2u) {
-        if ((invocation & (team - 1u)) >= step) {
-            sum += lw_partial[side + invocation - step];
-        }
+    for (var step = 1u; step < team; step *= 4u) {
+        let place = side + invocation;
+        if (member >= step) { sum += lw_partial[place - step]; }
+        if (member >= 2u * step) { sum += lw_partial[place - 2u * step]; }
+        if (member >= 3u * step) { sum += lw_partial[place - 3u * step]; }
         side ^= lw_sorters;
         lw_partial[side + invocation] = sum;
         workgroupBarrier();
     }
-    return vec4<u32>(sum, lw_partial[side + (invocation | (team - 1u))]);
+    return vec2<u32>(sum, lw_partial[side + (invocation | (team - 1u))]);
 }
 
 @compute @workgroup_size(lw_sorters)
@@ -210,11 +212,11 @@ fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_
             if (exists) {
                 own = scratch_buffer[at];
             }
-            let sums = lw_sum_before(vec2<u32>(own, 0u), invocation, lw.team);
+            let sums = lw_sum_before(own, invocation, lw.team);
             if (exists) {
                 scratch_buffer[at] = before + sums.x - own;
             }
-            before += sums.z;
+            before += sums.y;
         }
         if (digit < all && invocation % lw.team == 0u) {
             scratch_buffer[lw.sums + digit] = before;
@@ -227,19 +229,18 @@ fn lw_spread(i: u32) -> u32 {
     return i + (i >> 5u);
 }
 
-// 1 in the 16 bits that belong to a digit of 2 bits.
-fn lw_one(digit: u32) -> vec2<u32> {
-    let one = 1u << (16u * (digit & 1u));
-    return select(vec2<u32>(0u, one), vec2<u32>(one, 0u), digit < 2u);
+// How often an invocation has a digit of 4 bits is in lw_moved, in the upper 16 bits of a word if the digit is above 7.
+fn lw_counter(digit: u32, invocation: u32) -> u32 {
+    return lw_spread((digit & 7u) * lw_sorters + invocation);
 }
 
-// The place for a digit, from the next ones for each digit.
-fn lw_next(next: vec2<u32>, digit: u32) -> u32 {
-    return lw_spread((select(next.y, next.x, digit < 2u) >> (16u * (digit & 1u))) & 0xffffu);
+fn lw_half_shift(digit: u32) -> u32 {
+    return (digit << 1u) & 16u;
 }
 
-// Sorts the words of a block, lw_items at a time, by the digit: in workgroup memory by 2 bits after another, where
-// invocations have eight neighboring ones each, as the digit with the position below. Then it moves them to where their
+// Sorts the words of a block, lw_items at a time, by the digit: in workgroup memory by 4 bits after another, where
+// invocations have eight neighboring ones each, as the digit with the position below. The sums of all earlier counts of
+// a digit and an invocation, in the order of digits, are the places of its words. Then it moves them to where their
 // digit starts in the result: lw_starts, less where it starts in workgroup memory.
 @compute @workgroup_size(lw_sorters)
 fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
@@ -250,7 +251,7 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
         let at_row = lw.offsets + lw_element_offsets(row, 0u, lw.outer);
         let begin = unit % lw.parts * lw.block;
         let sum = scratch_buffer[lw.sums + row * lw_sorters + invocation];
-        var start = lw_sum_before(vec2<u32>(sum, 0u), invocation, lw_sorters).x - sum;
+        var start = lw_sum_before(sum, invocation, lw_sorters).x - sum;
         if (lw.parts > 1u) {
             start += scratch_buffer[lw_count(row, invocation, unit % lw.parts)];
         }
@@ -263,14 +264,19 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
             $place
             workgroupBarrier();
             $fetch
-            for (var bit = 16u; bit < lw.bits + 16u; bit += 2u) {
+            for (var bit = 16u; bit < lw.bits + 16u; bit += 4u) {
+                workgroupBarrier();
+                $clear
                 $digits
-                let counts = $counts;
-                let sums = lw_sum_before(counts, invocation, lw_sorters);
-                let second = sums.z & 0xffffu;
-                let third = second + (sums.z >> 16u);
-                let fourth = third + (sums.w & 0xffffu);
-                var next = sums.xy - counts + vec2<u32>(second << 16u, third | (fourth << 16u));
+                workgroupBarrier();
+                $counts
+                let sum = $sum;
+                let sums = lw_sum_before(sum, invocation, lw_sorters);
+                var next = sums.x - sum + (sums.y << 16u);
+                $sums
+                workgroupBarrier();
+                $places
+                workgroupBarrier();
                 $move
                 workgroupBarrier();
                 $fetch
@@ -285,10 +291,8 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
     }
 }
 
-fn lw_move(row: u32, at_row: vec4<u32>, first: u32, i: u32) {
-    let moved = lw_moved[lw_spread(i)];
-    let rank = lw_starts[moved >> 16u] + i;
-    let place = first + (moved & 0xffffu);
+// Writes a word, and the position of its element, to a place in the row.
+fn lw_move(row: u32, at_row: vec4<u32>, rank: u32, word: u32, place: u32) {
     if (lw.destination == lw_operand) {
         if (rank < lw.results) {
             let at = at_row + rank * lw.strides[lw.outer];
@@ -297,6 +301,6 @@ fn lw_move(row: u32, at_row: vec4<u32>, first: u32, i: u32) {
         return;
     }
     let to = lw.destination + row * lw.length + rank;
-    scratch_buffer[to] = lw_word(row, at_row, place);
+    scratch_buffer[to] = word;
     $move_place
 }

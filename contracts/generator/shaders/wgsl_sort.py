@@ -21,15 +21,16 @@ def sort(module: Module) -> str:
     to_word, of_word = ("u32($)", "($ != 0u)") if value == "bool" else ("bitcast<u32>($)", f"bitcast<{value}>($)")
     key, load = module.function(), module.load(0)
     template = read_template("sort")
+    place, moved = "", "0u"
     if module.contract.operation == "argsort":
-        at_place = "lw_place(row, place)"
+        place, moved = " let place# = lw_place(row, from#);", "place#"
         names = {
             "key": "word",
             "word": f"{key}({load}) ^ lw.flip",
             "load": "",
             "store_place": module.store("i32(place)"),
-            "store": module.store(f"i32({at_place})"),
-            "move_place": f"scratch_buffer[to + lw.count * lw.length] = {at_place};",
+            "store": module.store("i32(place)"),
+            "move_place": "scratch_buffer[to + lw.count * lw.length] = place;",
         }
         template += read_template("sort_places")
     else:
@@ -38,7 +39,7 @@ def sort(module: Module) -> str:
             "word": to_word.replace("$", load),
             "load": f"let value = {load.replace('at.x', 'at.x + place * lw.strides[lw.outer].x')};",
             "store_place": module.store("value"),
-            "store": module.store(of_word.replace("$", "lw_word(row, at_row, place)")),
+            "store": module.store(of_word.replace("$", "word")),
             "move_place": "",
         }
     names["store"] = indented(names["store"], template)
@@ -51,17 +52,33 @@ def sort(module: Module) -> str:
         exchange_four=_exchange((i, i + 4) for i in _EIGHT if not i & 4),
         exchange_two=_exchange((i, i + 2) for i in _EIGHT if not i & 2),
         exchange_one=_exchange((i, i + 1) for i in _EIGHT if not i & 1),
-        read=_each("var k# = 0xffu; if (i + #u * 256u < end) { k# = lw_digit(lw_word(row, at_row, i + #u * 256u)); }"),
-        count=_each("if (i + #u * 256u < end) { atomicAdd(&lw_counts[k#], 1u); }"),
+        read=_each("let i# = i + #u * 256u; let w# = lw_word(row, at_row, min(i#, end - 1u));")
+        + "\n"
+        + _each("var k# = select(0xffu, lw_digit(w#), i# < end);"),
+        count=_each("if (i# < end) { atomicAdd(&lw_counts[k#][invocation & 7u], 1u); }"),
+        zero=_each("atomicStore(&lw_counts[invocation][#], 0u);"),
+        total=_each("atomicLoad(&lw_counts[invocation][#])", " + "),
         place=_each("lw_moved[lw_spread(invocation + #u * 256u)] = (k# << 16u) + invocation + #u * 256u;"),
         fetch=_each("k# = lw_moved[lw_spread(own + #u)];"),
-        digits=_each("let d# = (k# >> bit) & 3u;"),
-        counts=_each("lw_one(d#)", " + "),
-        move=_each("lw_moved[lw_next(next, d#)] = k#; next += lw_one(d#);"),
+        clear=_each("lw_moved[lw_counter(#u, invocation)] = 0u;"),
+        digits=_each(
+            "let d# = (k# >> bit) & 15u; let p# = lw_counter(d#, invocation); let h# = lw_half_shift(d#);"
+            " let n# = lw_moved[p#]; lw_moved[p#] = n# + (1u << h#);"
+        ),
+        counts=_each("let c# = lw_moved[lw_spread(own + #u)];"),
+        sum=_each("c#", " + "),
+        sums=_each("lw_moved[lw_spread(own + #u)] = next; next += c#;"),
+        places=_each("let q# = lw_spread(((lw_moved[p#] >> h#) + (n# >> h#)) & 0xffffu);"),
+        move=_each("lw_moved[q#] = k#;"),
         starts=_each(
             "if (own + #u < size && (own + #u == 0u || k# >> 16u != $)) { lw_starts[k# >> 16u] -= own + #u; }"
         ),
-        write=_each("if (i + #u * 256u < end) { lw_move(row, at_row, first, invocation + #u * 256u); }"),
+        write=_each(
+            "let m# = lw_moved[lw_spread(min(invocation + #u * 256u, size - 1u))]; let from# = first + (m# & 0xffffu);"
+            " let moved# = lw_word(row, at_row, from#);" + place
+        )
+        + "\n"
+        + _each(f"if (i# < end) {{ lw_move(row, at_row, lw_starts[m# >> 16u] + i# - first, moved#, {moved}); }}"),
         ends=_each("if (own + #u < size && own + #u > 0u && k# >> 16u != $) { lw_starts[$] += own + #u; }")
         + _each("if (own + #u + 1u == size) { lw_starts[k# >> 16u] += size; }"),
     )

@@ -63,6 +63,7 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
     operand->has_view = 0;
     operand->contiguous = tensor->contiguous;
     operand->is_copied = 0;
+    operand->source.dtype = tensor->dtype;
 }
 /* Sets `part` to the first `ndim` dimensions of an operand. It owns nothing, and refers to the operand. */
 void lw_borrow_operand(const lw_operand *operand, int ndim, lw_operand *part);

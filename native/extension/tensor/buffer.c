@@ -215,7 +215,7 @@ lw_outcome lw_read_buffer(PyObject *object, lw_operand *operand) {
     operand->data = view->buf;
     operand->tensor = NULL;
     operand->is_copied = 0;
-    operand->dtype = (int8_t)dtype;
+    operand->dtype = operand->source.dtype = (int8_t)dtype;
     operand->weakness = LW_STRONG;
     return LW_DONE;
 }

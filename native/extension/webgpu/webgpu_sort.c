@@ -69,8 +69,31 @@ static void record_tiles(lw_webgpu_launch *launch) {
     } while (parameters->source != OPERAND && launch->status == LW_OK);
 }
 
+/* Returns which digits of keys differ, as bits, for keys of elements that have this dtype in memory. They are converted
+ * to int32 or float32: all upper bits of integers, or the lower ones of floats, are the same. */
+static unsigned digits_of(int dtype) {
+    switch (dtype) {
+    case LW_BOOL:
+    case LW_UINT8:
+        return 1;
+    case LW_UINT16:
+        return 3;
+    case LW_INT8:
+        return 9;
+    case LW_INT16:
+        return 11;
+    case LW_BFLOAT16:
+        return 12;
+    case LW_FLOAT16:
+        return 14;
+    default:
+        return 15;
+    }
+}
+
 /* Moves the words by one digit after another: from the operand to scratch memory, between its halves, to the result. */
-static void record_digits(lw_webgpu_launch *launch, int64_t words, int bits) {
+static void record_digits(lw_webgpu_launch *launch, int64_t words) {
+    int dtype = launch->plan->operands[0].source.dtype;
     sorts *parameters = parameters_of(launch);
     int64_t rows = parameters->count, length = parameters->length, tile = 8 * SORTERS;
     int64_t tiles = lw_divide_up(length, tile), each = lw_divide_up(rows * tiles, MAX_BLOCKS);
@@ -79,14 +102,17 @@ static void record_digits(lw_webgpu_launch *launch, int64_t words, int bits) {
     parameters->parts = (uint32_t)blocks;
     parameters->block = (uint32_t)(each * tile);
     parameters->team = team_for(blocks, 1, SORTERS);
-    parameters->bits = (uint32_t)(bits < DIGIT_BITS ? bits : DIGIT_BITS);
+    parameters->bits = dtype == LW_BOOL ? 1 : DIGIT_BITS;
     parameters->counts = (uint32_t)(2 * half);
     parameters->sums = parameters->counts + (uint32_t)(blocks > 1 ? counts : 0);
     lw_webgpu_bind_scratch(launch, 4 * (2 * half + counts + (blocks > 1 ? rows * SORTERS : 0)));
     parameters->source = OPERAND;
-    for (int shift = 0; shift < bits; shift += DIGIT_BITS) {
-        parameters->shift = (uint32_t)shift;
-        parameters->destination = shift + DIGIT_BITS >= bits ? OPERAND : parameters->source == 0 ? (uint32_t)half : 0;
+    for (unsigned digits = digits_of(dtype), position = 0; digits; digits >>= 1, position += DIGIT_BITS) {
+        if (!(digits & 1)) {
+            continue;
+        }
+        parameters->shift = position;
+        parameters->destination = digits == 1 ? OPERAND : parameters->source == 0 ? (uint32_t)half : 0;
         record_units(launch, LW_ENTRY_BLOCKS, rows * blocks, each * BLOCK_ROUNDS);
         if (blocks > 1) {
             int64_t teams = SORTERS / parameters->team;
@@ -121,6 +147,6 @@ void lw_webgpu_sort(lw_webgpu_launch *launch) {
     if (length <= WIDTH || parameters->results <= WIDTH / FEWEST) {
         record_tiles(launch);
     } else {
-        record_digits(launch, is_pairs ? 2 : 1, plan->dtype == LW_BOOL ? 2 : 32);
+        record_digits(launch, is_pairs ? 2 : 1);
     }
 }
