@@ -8,7 +8,7 @@ struct LwLayout {
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
     strides: array<vec4<u32>, 8>,  // strides of all operands along each dimension
     count: u32,                    // number of elements of the result
-    packed: u32,                   // 1 if an elementwise result is contiguous and starts at a word boundary
+    packed: u32,                   // words of a row of an elementwise result of 1 or 2 bytes, 0 if they are scattered
     outer: u32,                    // number of the result's dimensions; dimensions outer .. ndim - 1 are reduced
     ndim: u32,
     length: u32,                   // number of elements that are reduced to one

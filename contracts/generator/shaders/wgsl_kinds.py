@@ -22,9 +22,9 @@ def _elementwise(module: Module) -> str:
 
 
 def _vectors(module: Module, parameters: list[str]) -> str:
-    """Returns the entry point for contiguous operands."""
+    """Returns the entry point for vectors."""
     names = [each.name for each in module.contract.inputs]
-    loads = "".join(f"        let {name} = lw_load_four_{name}(i);\n" for name in names)
+    loads = "".join(f"        let {name} = lw_load_four_{name}(at.{COMPONENTS[k]});\n" for k, name in enumerate(names))
     values = []
     for component in COMPONENTS:
         value = f"{module.function()}({', '.join([*(f'{name}.{component}' for name in names), *parameters])})"
@@ -33,7 +33,7 @@ def _vectors(module: Module, parameters: list[str]) -> str:
 
 
 def _vectors_of(module: Module, loads: str, values: str) -> str:
-    """Returns the entry point for contiguous operands, which stores `values` after `loads`."""
+    """Returns the entry point for vectors, which stores `values` after `loads`."""
     template = read_template("elementwise_words" if module.out.packed else "elementwise_vectors")
     component = COMPONENTS[len(module.contract.inputs)]
     text = Template(template).substitute(loads=loads, values=values, element=module.out.element, component=component)
@@ -43,6 +43,18 @@ def _vectors_of(module: Module, loads: str, values: str) -> str:
 def _each_element(module: Module, value: str) -> str:
     """Returns a module that stores `value` in each element `i` of the result; `at` has the byte offsets of operands."""
     template = read_template("elementwise_packed" if module.out.packed else "elementwise")
+    per_word = 32 // module.out.bits
+    words = []
+    for word in range(4 // per_word if module.out.packed else 0):
+        items = (f"(items.{COMPONENTS[word * per_word + k]} << {module.out.bits * k}u)" for k in range(per_word))
+        stored = f"lw_store_word(place + {word}u, {' | '.join(items)}, rest - {word * per_word}u);"
+        words.append(f"if (rest > {word * per_word}u) {{ {stored} }}" if word else stored)
+    item_bytes, mask = module.out.bits // 8, (1 << module.out.bits) - 1
+    loads, kept = [], []
+    for k in range(per_word if module.out.packed else 0):
+        i, shift = f"(first + {k * item_bytes}u) / {item_bytes}u", module.out.bits * k
+        loads.append(f"let i{k} = {i}; let item{k} = lw_item(begin + min(i{k}, length - 1u));")
+        kept.append(f"if (i{k} < length) {{ items |= item{k} << {shift}u; mask |= {hex(mask << shift)}u; }}")
     text = Template(template).substitute(
         item=module.item(value),
         element=module.out.element,
@@ -53,9 +65,8 @@ def _each_element(module: Module, value: str) -> str:
         items=_lines([f"let item{k} = lw_item(min(i + {k}u * step, last), at{k});" for k in range(4)], 2),
         stores=_lines([f"if (i + {k}u * step < lw.count) {{ lw_store_item(at{k}, item{k}); }}" for k in range(4)], 2),
         component=COMPONENTS[len(module.contract.inputs)],
-        per_word=f"{32 // module.out.bits}u",
+        per_word=f"{per_word}u",
         item_bits=f"{module.out.bits}u",
-        item_bytes=f"{module.out.bits // 8}u",
     )
     return module.bindings() + module.loads() + text
 
@@ -173,18 +184,27 @@ def _gather(module: Module) -> str:
         store = indented(module.store(module.load(0)), template)
         text = Template(template).substitute(position=position, store=store)
         return module.bindings(scratch="atomic<u32>") + module.loads() + text
-    return _each_element(module, f"lw_load_{module.contract.inputs[0].name}(at.x + {position} * lw.scalars.y)")
+    name = module.contract.inputs[0].name
+    at = f"at.x + {position} * lw.scalars.y"
+    text = _each_element(module, f"lw_load_{name}({at})")
+    if not module.has_vectors:
+        return text
+    values = (module.item(f"four.{component}") for component in COMPONENTS)
+    return text + _vectors_of(module, f"let four = lw_load_four_{name}({at});", ", ".join(values))
 
 
 def _creation(module: Module) -> str:
     """Returns a module whose function receives the position of an element, and the bits of the parameters. If there is
     another for four elements, `vectors` calls it."""
-    parameters = (f"lw.number_{COMPONENTS[position]}" for position in range(len(module.contract.kernel_parameters)))
-    given = ", ".join(["i", *parameters])
-    text = _each_element(module, f"{module.function()}({given})")
-    if f"lw_{module.stem}_four" not in module.library.texts:
+    parameters = [f"lw.number_{COMPONENTS[position]}" for position in range(len(module.contract.kernel_parameters))]
+    text = _each_element(module, f"{module.function()}({', '.join(['i', *parameters])})")
+    if f"lw_{module.stem}_four" in module.library.texts:
+        return text + _vectors_of(module, "", f"{module.function('_four')}({', '.join(['i', *parameters])})")
+    if not module.has_vectors:
         return text
-    return text + _vectors_of(module, "", f"{module.function('_four')}({given})")
+    places = (", ".join([f"4u * i + {k}u", *parameters]) for k in range(4))
+    values = (module.item(f"{module.function()}({place})") for place in places)
+    return text + _vectors_of(module, "", ", ".join(values))
 
 
 def _search(module: Module) -> str:

@@ -18,6 +18,7 @@ from ..schema import BITS, Contract, Kernel, Parameter
 __all__ = ["COMPONENTS", "ITEMS", "WEBGPU", "Item", "Library", "Module", "indented", "read_template"]
 
 WEBGPU = Path(__file__).resolve().parents[3] / "webgpu"
+_VECTOR_SHIFTS = {8: 2, 16: 3, 32: 4}  # binary logarithms of the bytes of four elements, by their bits
 COMPONENTS = "xyzw"  # component n of a vec4 holds the offset of operand n, or parameter n
 
 
@@ -267,12 +268,13 @@ class Module:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether contiguous operands can be read and written four elements at a time, in 4 or 16 bytes."""
-        return all(item.bits in (8, 32) for _, item in self.operands)
+        """Whether operands can be read and written four elements at a time."""
+        return all(item.bits <= 32 for _, item in self.operands)
 
     def vectors(self) -> str:
-        """Returns the bindings of operands as vectors, and a function lw_load_four_<input>(i: u32) for each input. It
-        loads the elements 4 i to 4 i + 3 of a contiguous operand. Elements of 1 byte are read as words."""
+        """Returns the bindings of operands as vectors, and a function lw_load_four_<input>(at: u32) for each input. It
+        loads four elements from a byte offset on, or repeats one if that is the operand's last stride. Elements of 1 or
+        2 bytes are read as words."""
         parts = []
         for position, (name, item) in enumerate(self.operands):
             if item.bits == 32:
@@ -281,28 +283,38 @@ class Module:
                 parts.append(f"@group(0) @binding({position}) var<storage, {access}> {variable};\n")
         for position, each in enumerate(self.contract.inputs):
             item = self.operands[position][1]
-            i = f"(lw.offsets.{COMPONENTS[position]} >> {4 if item.bits == 32 else 2}u) + i"
             number = item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))
+            repeats = f"lw.strides[lw_ndim - 1u].{COMPONENTS[position]} == 0u"
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == 1u) {{ return vec4<{item.value}>({number}); }}"]
-            if item.is_stored_like(self.out):
-                four = self.four("out", item, i, item.packed)
-                lines.append(f"    if (({source}) == 2u) {{ return {four}; }}")
-            lines.append(f"    return {self.four(each.name, item, i)};")
+            for name, code in (("out", 2), (each.name, 0)):
+                is_atomic = item.packed and code == 2
+                four = self.four(name, item, f"at >> {_VECTOR_SHIFTS[item.bits]}u", is_atomic)
+                one = self._load(item, f"{name}_{'buffer' if item.packed else 'vectors'}", is_atomic, not item.packed)
+                value = f"if ({repeats}) {{ return vec4<{item.value}>({one}); }} return {four};"
+                if code == 0:
+                    lines.append(f"    {value}")
+                elif item.is_stored_like(self.out):
+                    lines.append(f"    if (({source}) == {code}u) {{ {value} }}")
             body = "\n".join(lines)
-            parts.append(f"fn lw_load_four_{each.name}(i: u32) -> vec4<{item.value}> {{\n{body}\n}}\n")
+            parts.append(f"fn lw_load_four_{each.name}(at: u32) -> vec4<{item.value}> {{\n{body}\n}}\n")
         return "".join(parts)
 
     def four(self, name: str, item: Item, i: str, atomic: bool = False) -> str:
-        """Returns an expression of vector i of an operand: four elements, in 4 or 16 bytes."""
+        """Returns an expression of vector i of an operand: four elements."""
         if item.bits == 32:
             return f"{name}_vectors[{i}]"
-        word = f"{name}_buffer[{i}]"
-        word = f"atomicLoad(&{word})" if atomic else word
-        items = f"((vec4<u32>({word}) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u))"
+        words = [f"{name}_buffer[{i}]"]
+        if item.bits == 16:
+            words = [f"{name}_buffer[2u * ({i}) + {k // 2}u]" for k in range(4)]
+        words = [f"atomicLoad(&{word})" if atomic else word for word in words]
+        shifts = ", ".join(f"{item.bits * k % 32}u" for k in range(4))
+        mask = hex((1 << item.bits) - 1)
+        items = f"((vec4<u32>({', '.join(words)}) >> vec4<u32>({shifts})) & vec4<u32>({mask}u))"
         if item.value == "bool":
             return f"({items} != vec4<u32>())"
-        load = item.load.replace("bitcast<i32>", "bitcast<vec4<i32>>").replace("24u", "vec4<u32>(24u)")
+        shift = f"{32 - item.bits}u"
+        load = item.load.replace("bitcast<i32>", "bitcast<vec4<i32>>").replace(shift, f"vec4<u32>({shift})")
         return load.replace("$item", items)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:

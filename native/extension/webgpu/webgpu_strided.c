@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum {
+    WORD = 4,             /* bytes of the least that is stored at once */
+    VECTOR = 4,           /* elements of a vector */
     BLOCK = 4096,         /* elements of a block of a reduction */
     TEAMS = 16,           /* blocks that a workgroup reduces at once, if they are contiguous */
     PARTIALS = 64,        /* results that a block is reduced to first */
@@ -45,17 +47,18 @@ _Static_assert(sizeof(strided) <= sizeof(uint32_t) * LW_PARAMETER_WORDS, "the pa
 
 static strided *parameters_of(lw_webgpu_launch *launch) { return (strided *)launch->parameters; }
 
-/* Returns whether the elements of an operand are contiguous and start at a word boundary, so that whole words of them
- * can be written. */
-static int fills_words(const lw_layout *layout, int operand, uint32_t offset, int64_t item) {
-    int64_t step = item;
-    for (int axis = layout->ndim - 1; axis >= 0; axis--) {
-        if (layout->shape[axis] != 1 && layout->strides[operand][axis] != step) {
-            return 0;
-        }
-        step *= layout->shape[axis];
-    }
-    return offset % 4 == 0;
+/* Returns how many words the rows of an operand along the last dimension may touch, 0 if its elements are not narrower
+ * than a word or not contiguous there. */
+static int64_t words_of_row(const lw_layout *layout, int operand, int64_t item) {
+    int last = layout->ndim - 1;
+    int is_packed = item < WORD && last >= 0 && layout->strides[operand][last] == item;
+    return is_packed ? (layout->shape[last] * item + 2 * (WORD - 1)) / WORD : 0;
+}
+
+/* Returns what lw_sources says about the dtype of a converted operand: lw_narrow and lw_is_other. */
+static uint32_t narrow_source(int dtype) {
+    int is_other = dtype == LW_BFLOAT16 || dtype == LW_BOOL || dtype == LW_UINT8 || dtype == LW_UINT16;
+    return (lw_item_size(dtype) == 1 ? 0x200u : 0x100u) | (is_other ? 0x400u : 0);
 }
 
 /* Binds the operands, and fills in the parameters. */
@@ -80,35 +83,64 @@ static void fill_parameters(lw_webgpu_launch *launch) {
     parameters->ndim = (uint32_t)layout->ndim;
     parameters->length = (uint32_t)length;
     parameters->blocks = (uint32_t)lw_divide_up(length, BLOCK);
-    parameters->packed = (uint32_t)fills_words(layout, inputs, parameters->offsets[inputs], lw_item_size(plan->dtype));
+    parameters->packed = (uint32_t)words_of_row(layout, inputs, lw_item_size(plan->dtype));
 }
 
-/* Records a dispatch with an invocation for each word of the result, but not more than one for each element. */
-static void record_elements(lw_webgpu_launch *launch, int64_t item) {
+/* Records a dispatch with an invocation for each four elements of the result, or each word that rows of narrow ones
+ * touch. */
+static void record_elements(lw_webgpu_launch *launch) {
+    const lw_layout *layout = &launch->plan->layout;
     const strided *parameters = parameters_of(launch);
+    int64_t invocations = lw_divide_up(parameters->count, VECTOR);
+    if (launch->dispatch.entry == LW_ENTRY_MAIN && parameters->packed) {
+        invocations = parameters->count / layout->shape[layout->ndim - 1] * parameters->packed;
+    }
     launch->dispatch.variant = parameters->ndim;
-    lw_webgpu_record_invocations(launch, lw_divide_up(parameters->count, item < 4 ? 4 / item : 1));
+    lw_webgpu_record_invocations(launch, invocations);
 }
 
-/* Returns whether all operands are contiguous, or numbers, and start where four of their elements can be read at
- * once. */
-static int can_use_vectors(const lw_webgpu_launch *launch) {
+/* Returns whether vectors along the last dimension can be read from an operand, or written to it. An input may also
+ * repeat one element there. `stride` is a further distance between its elements. */
+static int has_vectors(const lw_webgpu_launch *launch, int operand, int64_t stride) {
     const lw_plan *plan = launch->plan;
     const lw_layout *layout = &plan->layout;
-    int inputs = plan->operation->input_count, fits = layout->ndim == 1 && lw_shaders[plan->kernel].has_vectors;
-    for (int i = 0; i <= inputs && fits; i++) {
-        int64_t item = lw_item_size(i < inputs ? plan->operands[i].dtype : plan->dtype);
-        int is_number = i < inputs && lw_is_number(&plan->operands[i]);
-        fits = is_number || (layout->strides[i][0] == item && launch->parameters[i] % (4 * item) == 0);
+    int is_input = operand < plan->operation->input_count, last = layout->ndim - 1;
+    int64_t item = lw_item_size(is_input ? plan->operands[operand].dtype : plan->dtype);
+    const int64_t *strides = layout->strides[operand];
+    if (is_input && strides[last] == 0) {
+        return 1;
     }
-    return fits;
+    int fits = strides[last] == item && launch->parameters[operand] % (VECTOR * item) == 0;
+    for (int axis = 0; axis < last; axis++) {
+        fits = fits && strides[axis] % (VECTOR * item) == 0;
+    }
+    return fits && stride % (VECTOR * item) == 0;
+}
+
+/* Records the entry point for vectors along the last dimension, if all operands have them. `stride` is as above, of the
+ * first. */
+static void record_vectors(lw_webgpu_launch *launch, int64_t stride) {
+    const lw_layout *layout = &launch->plan->layout;
+    strided *parameters = parameters_of(launch);
+    int inputs = launch->plan->operation->input_count, last = layout->ndim - 1;
+    int fits = last >= 0 && lw_shaders[launch->plan->kernel].has_vectors;
+    fits = fits && (last == 0 || layout->shape[last] % VECTOR == 0);
+    for (int i = 0; i <= inputs && fits; i++) {
+        fits = has_vectors(launch, i, i == 0 ? stride : 0);
+    }
+    if (fits) {
+        launch->dispatch.entry = LW_ENTRY_VECTORS;
+        parameters->shape[last] = (uint32_t)lw_divide_up(layout->shape[last], VECTOR);
+        for (int i = 0; i <= inputs; i++) {
+            parameters->strides[last][i] *= VECTOR;
+        }
+    }
+    record_elements(launch);
 }
 
 void lw_webgpu_elementwise(lw_webgpu_launch *launch) {
     fill_parameters(launch);
-    int uses_vectors = can_use_vectors(launch);
-    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
-    record_elements(launch, uses_vectors ? 1 : lw_item_size(launch->plan->dtype));
+    record_vectors(launch, 0);
 }
 
 /* Returns whether the rows of an operand are contiguous, and start where four of their elements can be read at once. */
@@ -249,9 +281,9 @@ static void record_put(lw_webgpu_launch *launch, int64_t extent) {
     launch->dispatch.entry = LW_ENTRY_CLEAR;
     lw_webgpu_record_invocations(launch, extent);
     launch->dispatch.entry = LW_ENTRY_CLAIM;
-    record_elements(launch, 4);
+    record_elements(launch);
     launch->dispatch.entry = LW_ENTRY_MAIN;
-    record_elements(launch, 4);
+    record_elements(launch);
 }
 
 /* take and put: the scalars are the extent and the stride of the axis. */
@@ -262,8 +294,10 @@ void lw_webgpu_gather(lw_webgpu_launch *launch) {
     parameters_of(launch)->scalars[1] = (uint32_t)plan->parameters[1].i;
     if (plan->operation == &lw_operations[LW_OPERATION_put]) {
         record_put(launch, plan->parameters[0].i);
+    } else if (plan->layout.ndim > 0 && plan->layout.strides[1][plan->layout.ndim - 1] == 0) {
+        record_vectors(launch, plan->parameters[1].i);
     } else {
-        record_elements(launch, lw_item_size(plan->dtype));
+        record_elements(launch);
     }
 }
 
@@ -272,9 +306,7 @@ void lw_webgpu_creation(lw_webgpu_launch *launch) {
     const lw_plan *plan = launch->plan;
     fill_parameters(launch);
     memcpy(parameters_of(launch)->numbers, plan->parameters, sizeof parameters_of(launch)->numbers);
-    int uses_vectors = can_use_vectors(launch);
-    launch->dispatch.entry = uses_vectors ? LW_ENTRY_VECTORS : LW_ENTRY_MAIN;
-    record_elements(launch, uses_vectors ? 1 : lw_item_size(plan->dtype));
+    record_vectors(launch, 0);
 }
 
 /* The scalars are the length of the row, its stride, and whether equal elements are before a value. */
@@ -283,7 +315,7 @@ void lw_webgpu_search(lw_webgpu_launch *launch) {
     for (int i = 0; i < 3; i++) {
         parameters_of(launch)->scalars[i] = (uint32_t)launch->plan->parameters[i].i;
     }
-    record_elements(launch, 4);
+    record_elements(launch);
 }
 
 /* rope: an invocation rotates a pair. The angles follow from two numbers, in float64: the angle of the first pair at
