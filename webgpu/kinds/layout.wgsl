@@ -17,9 +17,10 @@ struct LwLayout {
     number_y: vec2<u32>,
     number_z: vec2<u32>,
     teams: u32,                    // number of neighboring blocks whose results `vectors` combines, 1 without it;
-                                   // in prefix sums, how many times a workgroup scans tiles of a block
+                                   // in prefix sums, how many times a workgroup scans tiles of a block; in rows, the
+                                   // stage
     team: u32,                     // number of invocations that share a block; in prefix sums, of tiles of a row
-                                   // that a workgroup scans at once
+                                   // that a workgroup scans at once; in rows, of elements of a part
     pitch: u32,                    // distance between two invocations that share a block, or a tile
 }
 

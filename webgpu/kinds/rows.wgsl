@@ -6,7 +6,9 @@
 //
 // Invocations hold rows in registers, up to 8 vectors each. The elements of a vector are adjacent in memory and read at
 // once, or one by one and as many elements apart as the team has members. Then the last vectors may have fewer. Rows
-// that are too long for `main` are read block by block by `blocks`, again for each of the three steps.
+// that are too long for `main` are read block by block by `blocks`, again for each of the three steps. If there are few
+// of them, rows are divided into `lw.blocks` parts of `lw.team` elements, and each step is a dispatch, the stage
+// `lw.teams`: 1 writes the summaries of parts to `scratch`, 2 the scaled ones or the sums of terms, and 3 the result.
 const lw_group = 256u;
 const lw_last = 4u;
 // The vectors of a row that an invocation has; in bit 4, whether their elements are read one by one; from bit 5 on, the

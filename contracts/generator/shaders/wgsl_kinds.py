@@ -250,41 +250,70 @@ def _rows(module: Module) -> str:
     keeps_terms = value.endswith("_of_term")
     text += "".join(_rows_entry(name, values, bool(total), bool(scale), keeps_terms) for name in ("main", "blocks"))
     vectors = (names[0], names[-1])
-    return module.bindings(vectors=vectors) + module.loads(vectors=vectors) + text
+    return module.bindings(values["summary"], vectors) + module.loads(vectors=vectors) + text
 
 
 def _rows_entry(name: str, values: Mapping[str, str], has_terms: bool, has_scale: bool, keeps_terms: bool) -> str:
-    """Returns an entry point of rows: `main`, or `blocks`, which has loops along the row. The steps are written out."""
+    """Returns an entry point of rows: `main`, or `blocks`, which has loops along the row or a part of it. The steps are
+    written out."""
+    is_long = name == "blocks"
 
     def each(step: str) -> list[str]:
         """Returns the lines that do `step` with each vector `v` of an invocation, at `i` in the row."""
         steps = []
         for j in range(8):
             text = step.replace("$v", f"v{j}").replace("$i", f"i + {j}u * step")
-            steps.append(f"if (vectors > {j}u && i + {j}u * step < lw.length) {{ {text} }}")
+            steps.append(f"if (vectors > {j}u && i + {j}u * step < end) {{ {text} }}")
         return steps
 
     def along(*lines: str, is_first: bool = False) -> list[str]:
         """Returns what does so along a row. Registers hold all of it, or a block."""
-        if name == "blocks":
-            return ["for (var i = first; i < lw.length; i += vectors * step) {", *load, *lines, "}"]
+        if is_long:
+            return ["for (var i = first; i < end; i += vectors * step) {", *load, *lines, "}"]
         return ["{", "let i = first;", *(load if is_first else []), *lines, "}"]
 
+    def of_parts(stage: int, lines: list[str], read: str, region: int) -> list[str]:
+        """Returns `lines`, or from a stage on what instead does `read` with `part`, which the stage before wrote."""
+        if not is_long:
+            return lines
+        at = f"scratch_buffer[{region}u * units + r * lw.blocks + i]"
+        parts = f"for (var i = member; i < lw.blocks; i += lw_team) {{ {read.replace('part', at)} }}"
+        return [f"if (lw.teams < {stage}u) {{", *lines, "} else {", parts, "}"]
+
+    def keep(stage: int, value: str, region: int) -> list[str]:
+        """Returns what writes the value of a part, and ends a stage."""
+        stored = f"if (member == 0u && unit < units) {{ scratch_buffer[{region}u * units + unit] = {value}; }}"
+        return [f"if (lw.teams == {stage}u) {{", stored, "continue;", "}"] if is_long else []
+
     load = [f"if (vectors > {j}u) {{ v{j} = lw_load_four(row, i + {j}u * step); }}" for j in range(8)]
+    combine_part = "summary = $combine(summary, part);"
     rescale, add_up = [], []
     if has_scale:
+        scaled = along(*each("summary = lw_summarize_four(summary, lw_scaled_four($v, scale), $i);"))
         rescale = ["scale = $scale_of;", "if (lw_is_any(scale != 1.0, invocation)) {", "summary = $identity;"]
-        rescale += along(*each("summary = lw_summarize_four(summary, lw_scaled_four($v, scale), $i);"))
-        rescale += ["summary = lw_combine_summaries(summary, invocation);", "}"]
+        rescale += of_parts(3, scaled, combine_part, 1)
+        rescale += ["summary = lw_combine_summaries(summary, invocation);"]
+        rescale += ["} else if (lw.teams == 2u) {", "summary = scratch_buffer[min(unit, units - 1u)];"] * is_long
+        rescale += ["}", *keep(2, "summary", 1)]
     if has_terms:
         kept = " $v = terms;" if keeps_terms else ""
         step = f"let terms = lw_terms_of_four($v, summary, $i); sum += dot(terms, vec4<f32>(1.0));{kept}"
-        add_up = ["var sum = 0.0;", *along(*each(step)), "let total = lw_combine_totals(sum, invocation);"]
-    again = each("$v = lw_terms_of_four($v, summary, $i);") if keeps_terms and name == "blocks" else []
+        add_up = ["var sum = 0.0;", *of_parts(3, along(*each(step)), "sum += part;", 1)]
+        add_up += ["let total = lw_combine_totals(sum, invocation);", *keep(2, "total", 1)]
+    if not rescale and not add_up:
+        rescale = ["if (lw.teams == 2u) { continue; }"] * is_long
+    again = each("$v = lw_terms_of_four($v, summary, $i);") if keeps_terms and is_long else []
+    summarize = along(*each("summary = lw_summarize_four(summary, $v, $i);"), is_first=True)
+    begin, end = "0u", "lw.length"
+    if is_long:
+        begin, end = "unit % lw.blocks * lw.team", "min(lw.length, begin + lw.team)"
     template = Template(read_template("rows_entry")).safe_substitute(
         name=name,
+        row="unit / lw.blocks" if is_long else "unit",
+        part=_lines([f"let begin = {begin};", f"let end = {end};"], 2),
         variables=_lines([f"var v{j} = vec4<f32>();" for j in range(8)], 2),
-        summarize=_lines(along(*each("summary = lw_summarize_four(summary, $v, $i);"), is_first=True), 2),
+        summarize=_lines(of_parts(2, summarize, combine_part, 0), 2),
+        keep_summary=_lines(keep(1, "summary", 0), 2),
         rescale=_lines(rescale, 2),
         add_up=_lines(add_up, 2),
         store_row=_lines(along(*again, *each("lw_store_four(row, $i, $v, numbers);")), 3),

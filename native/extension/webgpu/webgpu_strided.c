@@ -27,7 +27,10 @@ enum {
     SCAN_TURNS = 4,    /* scans of a workgroup, one after another, from which on they may be divided among several */
     SCAN_GROUPS = 128, /* workgroups from which on they are not */
     SCAN_BLOCKS = 1024,
-    ROW_ROUNDS = 64 /* of loops for a row, apart from those over its elements */
+    FEW_ROWS = 100,    /* workgroups: with fewer, long rows are divided, */
+    ROW_GROUPS = 1024, /* for so many */
+    ROW_STAGES = 4,    /* of divided rows, of which the first is 0 */
+    ROW_ROUNDS = 64    /* of loops for a row, apart from those over its elements */
 };
 
 static const double TURN = 6.283185307179586;
@@ -251,10 +254,29 @@ static int64_t row_team(const lw_webgpu_launch *launch, int64_t length, int is_a
     return team < least ? least : team < most ? team : most;
 }
 
-/* A workgroup computes as many rows as it has teams. */
+/* Records workgroups of so many teams, which take parts of `length` elements and so many rounds of loops. If rows have
+ * several parts, each step is a dispatch. */
+static void record_parts(lw_webgpu_launch *launch, int64_t teams, int64_t parts, int64_t length, int64_t rounds) {
+    strided *parameters = parameters_of(launch);
+    int64_t units = parameters->count * parts, groups = lw_divide_up(units, teams);
+    parameters->blocks = (uint32_t)parts;
+    parameters->team = (uint32_t)length;
+    lw_webgpu_check_rounds(launch, groups, lw_webgpu_at_most(launch, groups), rounds + ROW_ROUNDS);
+    if (parts > 1) {
+        lw_webgpu_bind_scratch(launch, 2 * units * lw_shaders[launch->plan->kernel].scratch_bytes);
+    }
+    for (parameters->teams = parts > 1 ? 1 : 0; parameters->teams < ROW_STAGES; parameters->teams++) {
+        lw_webgpu_record_groups(launch, groups);
+        if (parts == 1) {
+            break;
+        }
+    }
+}
+
+/* A workgroup computes as many rows as it has teams, or parts of few long rows. */
 void lw_webgpu_rows(lw_webgpu_launch *launch) {
     fill_parameters(launch);
-    if (lw_shaders[launch->plan->kernel].scratch_bytes) {
+    if (launch->plan->operation == &lw_operations[LW_OPERATION_cumulative_sum]) {
         record_scan(launch);
         return;
     }
@@ -266,13 +288,14 @@ void lw_webgpu_rows(lw_webgpu_launch *launch) {
     while (vectors < own && vectors < VECTORS) {
         vectors *= 2;
     }
-    lw_webgpu_check_rounds(launch, groups, lw_webgpu_at_most(launch, groups),
-                           4 * lw_divide_up(own, vectors) + ROW_ROUNDS);
+    int64_t blocks = lw_divide_up(own, vectors), parts = groups < FEW_ROWS ? ROW_GROUPS / groups : 1;
+    parts = parts < blocks ? parts : blocks;
+    int64_t each = lw_divide_up(blocks, parts > 1 ? parts : 1);
     int team_shift = __builtin_ctzll((unsigned long long)team);
     int pitch_shift = adjacent_rows(launch) > 1 ? __builtin_ctzll((unsigned long long)teams) : 0;
-    launch->dispatch.entry = own > vectors ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
+    launch->dispatch.entry = blocks > 1 ? LW_ENTRY_BLOCKS : LW_ENTRY_MAIN;
     launch->dispatch.variant = (uint32_t)(vectors | is_apart << 4 | team_shift << 5 | pitch_shift << 9);
-    lw_webgpu_record_groups(launch, groups);
+    record_parts(launch, teams, lw_divide_up(blocks, each), each * vectors * 4 * team, 4 * each);
 }
 
 /* put first finds the last of equal indices, in scratch memory with a word for each position along the axis. */

@@ -79,8 +79,8 @@ def attention(queries: int, keys: int, depth: int) -> lw.Tensor:
     return lw.scaled_dot_product_attention(query, key, key + 1)
 
 
-def convolution(outputs: int, channels: int) -> lw.Tensor:
-    return lw.conv2d(lw.ones((1, channels, 1, 1)), lw.ones((outputs, channels, 1, 1))) / channels
+def convolution(rows: int) -> lw.Tensor:
+    return lw.conv2d(lw.ones((1, 1, rows, 1)), lw.ones((1, 1, rows, 1))) / rows
 
 
 def pooling(rows: int, columns: int) -> lw.Tensor:
@@ -109,10 +109,11 @@ def test_loops_that_lavapipe_would_cut_short_are_refused(gpu: Runner, name: str)
 
 
 @pytest.mark.parametrize(
-    ("rows", "limit", "is_refused"), [(2, 160, False), (4, 160, False), (5, 160, True), (50, 0, False), (50, -1, False)]
+    ("rows", "limit", "is_refused"),
+    [(100, 4000, False), (101, 4000, True), (101, 4080, False), (200, 0, False), (200, -1, False)],
 )
 def test_rows_that_share_a_workgroup(switch: Switch, rows: int, limit: int, is_refused: bool) -> None:
-    """Their loops add up: here, 80 rounds for a row. A limit of 0 or less is none."""
+    """Their loops add up: here, 80 rounds for a row, of too many to be divided. A limit of 0 or less is none."""
     player = FakePlayer()
     player.max_rounds = limit
     switch.use(lambda: player.open(groups=2))
