@@ -56,12 +56,12 @@ fn lw_inside(i: u32) -> vec4<bool> {
 
 fn lw_load_four(row: vec4<u32>, i: u32) -> vec4<f32> {
     let last = lw.length - 1u;
-    if (!lw_is_apart) {
-        let at = (row.x >> 4u) + min(i, last) / 4u;
-        if ((lw_sources & 3u) == 2u) { return out_buffer[at]; }
-        return ${input}_buffer[at];
-    }
     let stride = lw.strides[lw.outer].x;
+    if (!lw_is_apart) {
+        let at = row.x + (min(i, last) & ~3u) * stride;
+        if ((lw_sources & 3u) == 2u) { return $out_four; }
+        return $own_four;
+    }
     return vec4<f32>($elements);
 }
 

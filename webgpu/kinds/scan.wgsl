@@ -20,8 +20,8 @@ fn lw_scan_four(row: vec4<u32>, i: u32, end: u32) -> vec4<$item> {
     let stride = lw.strides[lw.outer].x;
     let at = row.x + i * stride;
     var x = vec4<$item>($identity);
-    if (lw_row_vectors == 1u) {
-        if (i < end) { x = lw_load_four(at >> 4u); }
+    if ((lw_row_vectors & 1u) != 0u) {
+        if (i < end) { x = lw_load_four(at); }
     } else {
         if (i < end) { x.x = lw_load_$input(at); }
         if (i + 1u < end) { x.y = lw_load_$input(at + stride); }
@@ -52,9 +52,9 @@ fn lw_store_four(row: vec4<u32>, i: u32, end: u32, x: vec4<$item>, before: $sum)
     if (i + 3u < end) { lw_store_one(at + 3u * stride, values.w); }
 }
 
-fn lw_load_four(i: u32) -> vec4<$item> {
-    if ((lw_sources & 3u) == 2u) { return out_buffer[i]; }
-    return ${input}_buffer[i];
+fn lw_load_four(at: u32) -> vec4<$item> {
+    if ((lw_sources & 3u) == 2u) { return $out_four; }
+    return $own_four;
 }
 
 fn lw_store_one(at: u32, value: $item) {

@@ -139,7 +139,11 @@ def _reduction_vectors(module: Module, names: dict[str, str], finished: str) -> 
     template = read_template("reduction_vectors")
 
     def load(number: int) -> str:
-        return f"let v{number} = {module.four(name, item, f'first + i / 4u + {16 * number}u')};"
+        i = f"first + i / 4u + {16 * number}u"
+        if module.narrow:
+            words = f"{name}_vectors[({i}) >> lw_narrow]"
+            return f"let v{number} = lw_elements_{module.kernel.dtype}({words}, ({i}) << (4u - lw_narrow));"
+        return f"let v{number} = {module.four(name, item, i)};"
 
     def mapped(number: int, k: int) -> str:
         index = [f"start + i + {64 * number + k}u"] if module.contract.kind.name == "index_reduction" else []
@@ -151,7 +155,7 @@ def _reduction_vectors(module: Module, names: dict[str, str], finished: str) -> 
     combined = list(map(combine_vector, range(8)))
     if names["accumulator"] in module.library.texts:  # a struct: SwiftShader takes minutes to inline so many functions
         loaded = ", ".join(f"v{number}" for number in range(8))
-        combined = [f"var loaded = array<vec4<{item.element}>, 8>({loaded});"]
+        combined = [f"var loaded = array<vec4<{item.value}>, 8>({loaded});"]
         combined += ["for (var j = 0u; j < 8u; j += 1u) {", "let v0 = loaded[j];", combine_vector(0), "}"]
     only = "scale == 1.0 && " if names["scale"] else ""
     unrolled = [f"for (; {only}i + 64u * 7u + 4u <= length; i += 64u * 8u) {{", *map(load, range(8)), *combined, "}"]
@@ -165,13 +169,14 @@ def _reduction_vectors(module: Module, names: dict[str, str], finished: str) -> 
         unrolled="\n".join(unrolled),
         load_one=load_one,
         combine_one=combine_vector(0).replace("\n", "\n        "),
-        vector_shift=f"{4 if item.bits == 32 else 2}u",
+        vector_shift="(4u - lw_narrow)" if module.narrow else f"{4 if item.bits == 32 else 2}u",
         store=indented(module.store(finished), template),
         **values,
     )
     if item.bits != 32:
         return text
-    return f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<{item.element}>>;\n" + text
+    element = "u32" if module.narrow else item.element
+    return f"@group(0) @binding(0) var<storage, read> {name}_vectors: array<vec4<{element}>>;\n" + text
 
 
 def _gather(module: Module) -> str:
@@ -241,6 +246,8 @@ def _rows(module: Module) -> str:
         "combine": module.function("_combine"),
         "numbers": f"{module.function('_numbers')}({', '.join(['summary', *total, *scale, 'lw.length', *parameters])})",
         "numbers_type": library.result(module.function("_numbers")),
+        "own_four": module.four_at(f"{names[0]}_buffer", "at"),
+        "out_four": module.four_at("out_buffer", "at", is_out=True),
         "input": names[0],
         "elements": ", ".join(elements),
         "component": COMPONENTS[len(names) - 1],
@@ -333,6 +340,8 @@ def _scan(module: Module) -> str:
     store = [f"lw_store_four(row{j}, i{j}, end{j}, x{j}, lw_before(before, first + own + {j}u));" for j in fours]
     text = Template(read_template("scan")).substitute(
         item=module.out.value,
+        own_four=module.four_at(f"{names[0]}_buffer", "at"),
+        out_four=module.four_at("out_buffer", "at", is_out=True),
         input=names[0],
         sum=module.library.result(module.function("_zero")),
         zero=zero,

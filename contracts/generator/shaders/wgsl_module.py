@@ -207,6 +207,21 @@ class Module:
     def function(self, suffix: str = "") -> str:
         return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
 
+    @property
+    def narrow(self) -> str:
+        """The input that may be stored in a narrower dtype (webgpu/math/narrow.wgsl), so that it is bound as words."""
+        kind, inputs = self.contract.kind.name, self.contract.inputs
+        fits = kind == "rows" or (kind in ("reduction", "index_reduction") and len(inputs) == 1)
+        return inputs[0].name if fits and not inputs[0].dtype and self.kernel.dtype in ("float32", "int32") else ""
+
+    def four_at(self, buffer: str, at: str, is_out: bool = False) -> str:
+        """Returns an expression of the vector at a byte offset of the input that may be narrow, or in its place of the
+        result. Both are bound as vectors."""
+        if not self.narrow:
+            return f"{buffer}[{at} >> 4u]"
+        words = f"bitcast<vec4<u32>>({buffer}[{at} >> 4u])" if is_out else f"{buffer}[{at} >> 4u]"
+        return f"lw_elements_{self.kernel.dtype}({words}, {at})"
+
     def bindings(self, scratch: str = "", vectors: Collection[str] = ()) -> str:
         """Returns the bindings: the operands, scratch memory if its element type is given, layout and parameters.
         Operands in `vectors` are bound as vectors of four elements."""
@@ -215,6 +230,7 @@ class Module:
             last = position == len(self.operands) - 1
             access = "read_write" if last else "read"
             element = f"atomic<{item.element}>" if last and item.packed else item.element
+            element = "u32" if name == self.narrow else element
             element = f"vec4<{element}>" if name in vectors else element
             lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
         if scratch:
@@ -243,13 +259,16 @@ class Module:
             if numbers:
                 cases.append((1, item.load.replace("$item", item.number(f"lw.number_{COMPONENTS[position]}"))))
             if item.is_stored_like(self.out) and results:
-                cases.append((2, self._load(item, "out_buffer", item.packed, "out" in vectors)))
+                value = self._load(item, "out_buffer", item.packed, "out" in vectors)
+                is_narrow = each.name == self.narrow
+                cases.append((2, f"lw_element_{self.kernel.dtype}(bitcast<u32>({value}), at)" if is_narrow else value))
             if each.optional:
                 absent = f"lw_{self.stem}_absent_{each.name}"
                 cases.append((3, f"{absent if absent in self.library.texts else item.value}()"))
             source = f"(lw_sources >> {2 * position}u) & 3u" if position else "lw_sources & 3u"
             lines = [f"    if (({source}) == {code}u) {{ return {value}; }}" for code, value in cases]
             own = self._load(item, f"{each.name}_buffer", is_vector=each.name in vectors)
+            own = f"lw_element_{self.kernel.dtype}({own}, at)" if each.name == self.narrow else own
             lines.append(f"    return {own};")
             body = "\n".join(lines)
             functions.append(f"fn {stem}_{each.name}(at: u32) -> {item.value} {{\n{body}\n}}\n")

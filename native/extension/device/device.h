@@ -56,6 +56,8 @@ struct lw_device {
     int64_t cache_limit;    /* bytes of freed memory that storage.c keeps */
     size_t max_block;       /* bytes of the largest block; 0 without a limit */
     const uint8_t *kernels; /* whether the device has each kernel of lw_kernels; NULL if it has all */
+    int reads_stored;       /* whether reductions and rows convert elements of 1 and 2 bytes to int32 or float32. Then
+                             * cumulative_sum of a row, with a result that is longer by 1, selects (gather.c) */
     int is_lost;
     char message[400];
     int64_t counters[LW_COUNTER_COUNT]; /* those of an earlier device of the backend included */

@@ -63,11 +63,11 @@ static int reduces_adjacent(const lw_operand *operand, const reduction *r) {
     return is_reduced;
 }
 
-/* Leaves the conversion of inputs to a kernel of the CPU, which converts a block at a time. Where adjacent elements are
- * of different results, it does not: it reads them in place there. A narrow operation reduces integers as they are
- * stored instead, and so stores results in their dtype. */
+/* Leaves the conversion of inputs to a kernel of a device, or of the CPU, which converts a block at a time. Where
+ * adjacent elements are of different results, the CPU does not: it reads them in place there. A narrow operation reduces
+ * integers as they are stored instead, and so stores results in their dtype. */
 static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
-    uint32_t converted = 0;
+    uint32_t converted = plan->operation->input_count == 1 ? (uint32_t)lw_leave_conversion(plan) : 0;
     for (int i = 0; i < plan->operation->input_count; i++) {
         lw_operand *operand = &plan->operands[i], stored;
         int is_computed = operand->is_copied && operand->rounding < 0 && operand->source.dtype != operand->dtype;

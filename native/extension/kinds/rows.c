@@ -47,6 +47,8 @@ int lw_resolve_rows(const lw_arguments *arguments, lw_plan *plan) {
     if (plan->steps <= 0) {
         return (int)plan->steps;
     }
+    uint32_t converted = (uint32_t)lw_leave_conversion(plan);
     lw_plan_rows(plan, axis);
+    plan->layout.converted = converted;
     return 0;
 }

@@ -236,6 +236,18 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
+int lw_leave_conversion(lw_plan *plan) {
+    lw_operand *operand = &plan->operands[0];
+    const lw_device *device = lw_devices[plan->placement.backend];
+    int is_computed = operand->is_copied && operand->rounding < 0 && lw_item_size(operand->source.dtype) < 4;
+    if (!is_computed || !device || !device->reads_stored || lw_device_of(operand) != device ||
+        operand->dtype != (lw_is_floating(operand->source.dtype) ? LW_FLOAT32 : LW_INT32)) {
+        return 0;
+    }
+    lw_keep_stored(operand);
+    return 1;
+}
+
 int lw_is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
     for (int i = 0; i < count; i++) {
         if (operands[i].ndim == 0) {

@@ -91,6 +91,10 @@ void lw_plan_elements(lw_plan *plan);
  * operands, if present, have one element for each of a row. */
 void lw_plan_rows(lw_plan *plan, int axis);
 
+/* Leaves the conversion of the first operand to the kernel of a device that reads stored dtypes. Returns whether it
+ * does. */
+int lw_leave_conversion(lw_plan *plan);
+
 /* Returns the bytes that the kernel reads and writes. It reads an element of an operand at most once a step. */
 int64_t lw_moved_bytes(const lw_plan *plan);
 

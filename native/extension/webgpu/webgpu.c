@@ -84,7 +84,8 @@ static PyObject *open_webgpu(PyObject *module, PyObject *const *arguments, Py_ss
                                    .flush = lw_recorder_flush,
                                    .cache_limit = limits.cache,
                                    .max_block = limits.buffer,
-                                   .kernels = kernels_with_shader()};
+                                   .kernels = kernels_with_shader(),
+                                   .reads_stored = 1};
     if ((numbers[4] && lw_webgpu_begin_chains(recorder) < 0) || lw_open_device(backend, &recorder->device) < 0) {
         lw_recorder_free(recorder);
         return NULL;

@@ -80,6 +80,7 @@ static void fill_parameters(lw_webgpu_launch *launch) {
     lw_webgpu_narrow(parameters->shape, layout->shape, layout->ndim);
     lw_webgpu_narrow_strides(parameters->strides, layout->strides, inputs + 1, layout->ndim);
     parameters->offsets[inputs] = lw_webgpu_bind(launch, parameters->numbers);
+    launch->dispatch.sources |= layout->converted & 1 ? narrow_source(plan->operands[0].dtype) : 0;
     lw_webgpu_encode_scalars(plan->operation, plan->parameters, parameters->scalars);
     parameters->count = (uint32_t)count;
     parameters->outer = (uint32_t)(layout->ndim - layout->inner);
@@ -192,7 +193,7 @@ void lw_webgpu_reduction(lw_webgpu_launch *launch) {
     strided *parameters = parameters_of(launch);
     int64_t count = parameters->count, blocks = parameters->blocks, length = parameters->length, teams = 1;
     int uses_vectors = lw_shaders[launch->plan->kernel].has_vectors && length > SHORT_REDUCTION;
-    uses_vectors = uses_vectors && launch->dispatch.sources == 0 && has_vector_rows(launch, 0);
+    uses_vectors = uses_vectors && (launch->dispatch.sources & 3) == LW_FROM_BUFFER && has_vector_rows(launch, 0);
     while (uses_vectors && teams < blocks && teams < TEAMS) {
         teams *= 2;
     }
