@@ -17,7 +17,6 @@ from typing import Any, Final
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.backends import placement
-from lanewise.backends.backend import backend_of
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import (
     ArgumentError,
@@ -37,7 +36,6 @@ __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_l
 
 Shape = int | Sequence[int]
 
-_LARGE_MASK: Final = 1 << 14  # elements; smaller ones of a GPU are searched on the CPU
 _COPY: Final = {None: None, True: True, False: False}  # keys are compared with ==, so numpy.True_ is found
 
 
@@ -290,18 +288,9 @@ def indices_of(name: str, value: Any) -> Tensor:
 
 
 def mask_positions(mask: Tensor) -> Tensor:
-    """Returns the row-major positions of the true elements of a mask. On a GPU, the number of true elements up to each
-    one says where its position goes, so that no more than their total is read."""
-    if mask.size < _LARGE_MASK or not backend_of(mask._backend_name).is_gpu:
-        return _ext.mask_indices(mask)
-    flat = mask.reshape(-1)
-    totals = _ext.cumulative_sum(flat, dtype=dtypes.int32)
-    count = int(totals[-1])
-    positions = _ext.allocate((count,), dtypes.int32, [mask])
-    if count:
-        places = _ext.where(flat, _ext.subtract(totals, 1), count)  # a GPU leaves out what is beyond the end
-        _ext.put(positions, places, arange(mask.size, device=mask._backend_name), 0)
-    return positions
+    """Returns the row-major positions of the true elements of a mask. Those of a large one on a GPU may be a view of a
+    tensor with as many elements as the mask."""
+    return _ext.mask_indices(mask.reshape(-1))
 
 
 def _from_object(obj: Any, dtype: DType | None, copy: bool | None, *stays: bool) -> Tensor:

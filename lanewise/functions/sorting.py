@@ -11,7 +11,7 @@ from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.errors import ShapeError
 from lanewise.functions.arguments import normalize_axis, to_bool, to_int
-from lanewise.functions.creation import mask_positions, tensor_of
+from lanewise.functions.creation import asarray, mask_positions, tensor_of
 from lanewise.functions.results import TopkResult
 
 __all__ = ["nonzero", "topk"]
@@ -34,6 +34,8 @@ def nonzero(x: Any) -> tuple[Tensor, ...]:
         raise ShapeError(f"expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}")
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
     positions = mask_positions(mask)  # row-major; the loop splits them into indices, last axis first
+    if tensor.ndim == 1:  # a view of the positions of all elements, whose memory is not kept
+        return (asarray(positions, copy=True),)
     indices = []
     for extent in reversed(tensor.shape[1:]):
         indices.append(_ext.remainder(positions, extent))

@@ -10,7 +10,9 @@ const lw_group = 256u;
 const lw_members = 16u;
 const lw_tile = 64u;
 const lw_tiles = 64u;
-override lw_row_vectors: u32 = 0u; // 1 if four elements of a row are read at once
+// 1 if four elements of a row are read at once. 2 is added for the positions of the elements that are not zero, of a
+// single row: the sums say where they go. Behind them, at the end of the result, is their number.
+override lw_row_vectors: u32 = 0u;
 var<workgroup> lw_last: array<array<vec4<$item>, lw_group>, 2>;
 var<workgroup> lw_sums: array<$sum, lw_tiles>; // of the tiles so far, of a row
 var<workgroup> lw_blocks: array<$sum, lw_group>;
@@ -42,7 +44,8 @@ fn lw_store_four(row: vec4<u32>, i: u32, end: u32, x: vec4<$item>, before: $sum)
     let stride = lw.strides[lw.outer].y;
     let at = row.y + i * stride;
     let values = vec4<$item>($values);
-    if (lw_row_vectors == 1u && i + 3u < end) {
+    $select
+    if ((lw_row_vectors & 1u) != 0u && i + 3u < end) {
         out_buffer[at >> 4u] = values;
         return;
     }
@@ -141,7 +144,8 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
         @builtin(num_workgroups) groups: vec3<u32>) {
     let rows = lw_tiles / lw.team;
     for (var unit = group.x; unit < (lw.count + rows - 1u) / rows * lw.blocks; unit += groups.x) {
-        lw_scan_block(unit / lw.blocks * rows, unit % lw.blocks, true, invocation);
+        let sum = lw_scan_block(unit / lw.blocks * rows, unit % lw.blocks, true, invocation);
+        $store_count
     }
 }
 

@@ -338,7 +338,19 @@ def _scan(module: Module) -> str:
     scan += [f"var x{j} = lw_scan_four(row{j}, i{j}, end{j});" for j in fours]
     keep = [f"lw_sums[first + own + {j}u] = {module.function('_advance')}({zero}, x{j}.w);" for j in fours]
     store = [f"lw_store_four(row{j}, i{j}, end{j}, x{j}, lw_before(before, first + own + {j}u));" for j in fours]
+    select, count = [], []
+    if module.kernel.dtype == "int32":
+        select = ["if ((lw_row_vectors & 2u) != 0u) {", "let from_x = lw.strides[lw.outer].x;"]
+        for k, component in enumerate(COMPONENTS):
+            is_set = f"i + {k}u < end && {module.load(0, 'row').replace('row.x', f'row.x + (i + {k}u) * from_x')} != 0"
+            place = f"row.y + (bitcast<u32>(values.{component}) - 1u) * stride"
+            select.append(f"if ({is_set}) {{ lw_store_one({place}, i32(i + {k}u)); }}")
+        select += ["return;", "}"]
+        is_last = "(lw_row_vectors & 2u) != 0u && invocation == 0u && unit == lw.blocks - 1u"
+        count = [f"if ({is_last}) {{ lw_store_one(lw.offsets.y + lw.length * lw.strides[lw.outer].y, sum); }}"]
     text = Template(read_template("scan")).substitute(
+        select=_lines(select, 1),
+        store_count=_lines(count, 2),
         item=module.out.value,
         own_four=module.four_at(f"{names[0]}_buffer", "at"),
         out_four=module.four_at("out_buffer", "at", is_out=True),

@@ -259,12 +259,48 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     return Py_NewRef(Py_None);
 }
 
+/* Returns the positions of the true elements of a flat mask on a device, which no more than their number is read from:
+ * cumulative_sum writes it behind them. */
+static PyObject *select_positions(lw_tensor *mask) {
+    const lw_operation *operation = &lw_operations[LW_OPERATION_cumulative_sum];
+    int64_t places = mask->size + 1, item = lw_item_size(LW_INT32);
+    lw_placement placement = {mask->backend, mask->committed};
+    lw_plan plan = {.operation = operation,
+                    .kernel = operation->kernels[0][LW_INT32],
+                    .dtype = LW_INT32,
+                    .result_dtype = LW_INT32,
+                    .placement = placement,
+                    .result_placement = placement,
+                    .result_count = 1,
+                    .steps = mask->size};
+    lw_operand_from_tensor(mask, &plan.operands[0]);
+    if (lw_set_result(&plan, 1, &places) < 0) {
+        return NULL;
+    }
+    lw_plan_rows(&plan, 0);
+    plan.layout.converted = 1;
+    lw_tensor *result = (lw_tensor *)lw_execute(&plan, NULL), *view = NULL;
+    PyObject *number = result ? lw_read_item(result, result->data + mask->size * item) : NULL;
+    int64_t count = number ? PyLong_AsLongLong(number) : 0;
+    if (number) {
+        view = lw_tensor_view(result, result->data, 1, &count, &item);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF((PyObject *)result);
+    return (PyObject *)view;
+}
+
 /* mask_indices(mask): returns the row-major positions of the true elements. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
+    enum { LARGE_MASK = 1 << 14 }; /* elements; smaller ones are searched on the CPU */
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || mask->size > INT32_MAX) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements, got %S",
                         lw_describe(object));
+    }
+    const lw_device *device = mask->storage->device;
+    if (device && device->reads_stored && mask->size >= LARGE_MASK && mask->ndim == 1 && mask->contiguous) {
+        return select_positions(mask);
     }
     lw_tensor *host = lw_to_host(mask);
     int64_t count = 0;

@@ -233,7 +233,8 @@ static void record_scan(lw_webgpu_launch *launch) {
     parameters->team = (uint32_t)team;
     parameters->teams = (uint32_t)lw_divide_up(turns, blocks);
     parameters->blocks = (uint32_t)blocks;
-    launch->dispatch.variant = (uint32_t)(has_vector_rows(launch, 0) && has_vector_rows(launch, 1));
+    int selects = launch->plan->results[0].size > launch->plan->operands[0].size; /* as mask_indices() asks for */
+    launch->dispatch.variant = (uint32_t)((has_vector_rows(launch, 0) && has_vector_rows(launch, 1)) | selects << 1);
     if (blocks > 1) {
         lw_webgpu_bind_scratch(launch, parameters->count * blocks * lw_shaders[launch->plan->kernel].scratch_bytes);
         launch->dispatch.entry = LW_ENTRY_BLOCKS;
