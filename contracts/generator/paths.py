@@ -131,6 +131,7 @@ def _rows(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], int]] = [((3, length), 1) for length in range(step - 1, step + LANES + 2)]
     shapes += [((2, chunk + 1), 1), ((2, 2 * block + 5), 1), ((chunk + 9, 3), 0)]
     shapes += [((2, largest("ROW_DIVIDED") + block + 9), 1)]  # tasks divide each row
+    shapes += [((5, 3), 1), ((70, 5, 3), 1), ((largest("ROW_BESIDE") + LANES + 1, 5), 1), ((2 * block + 5, 5), 0)]
     if contract.operation in ("softmax", "layer_norm"):
         shapes += [((2, 21, 250), 2)]  # the second task begins in the middle of axis 1
     first, *others = contract.inputs

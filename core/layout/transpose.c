@@ -7,13 +7,15 @@
 
 enum {
     LINE = 64, /* bytes of a cache line */
-    FEW = 4,   /* rows or columns; fewer are copied one by one */
+    HAS_NARROW = VF32_LANES > 1 && !IS_DOWNLOADED,
+    NARROW = VF32_LANES > 4 ? 15 : 8, /* elements, at most, of rows that are transposed as one sequence */
+    FEW = 4,                          /* rows or columns; fewer are copied one by one */
     BAND = 512 /* lines of the copy that are written in turn: their pages have to fit the processor's tables of them */
 };
 
 /* Defines transpose_block_<bits>, which transposes `height` rows of `width` elements of 4 or 8 bytes, at most as many
  * as a register has lanes. A perfect shuffle of the upper half of the rows with the lower half, log2(lanes) times,
- * transposes them. */
+ * transposes them. Not inlined, because compilers would compute the addresses of all rows ahead of each loop. */
 #define UNROLLED _Pragma("GCC unroll 16")
 #define TRANSPOSE_BLOCK(bits, lanes)                                                                               \
     INLINE void transpose_block_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int height, \
@@ -41,6 +43,10 @@ enum {
             }                                                                                                      \
         }                                                                                                          \
     }                                                                                                              \
+    static __attribute__((noinline)) void transpose_square_##bits(char *to, int64_t to_step, const char *from,     \
+                                                                  int64_t from_step) {                             \
+        transpose_block_##bits(to, to_step, from, from_step, lanes, lanes);                                        \
+    }                                                                                                              \
     RARE void transpose_edge_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int height,    \
                                     int width) {                                                                   \
         transpose_block_##bits(to, to_step, from, from_step, height, width);                                       \
@@ -48,6 +54,65 @@ enum {
 
 TRANSPOSE_BLOCK(32, VF32_LANES)
 TRANSPOSE_BLOCK(64, VF64_LANES)
+
+/* Defines transpose_narrow_<bits>, which transposes contiguous rows of n elements of 4 or 8 bytes, or with `back`,
+ * makes such rows of n long ones. Returns how many of the `count` rows it has transposed. As many rows as a register
+ * has lanes are n registers, whatever n is: log2(lanes) times, the first half of all elements is zipped with the second
+ * half, or with `back`, the elements at even positions are moved before those at odd positions. If n is odd, the middle
+ * is within a register. */
+#define TRANSPOSE_NARROW(bits, lanes)                                                                             \
+    INLINE vi##bits unzipped_##bits(const vi##bits *x, int n, int i) {                                            \
+        return 2 * i + 1 < n    ? vi##bits##_even(x[2 * i], x[2 * i + 1])                                         \
+               : 2 * i + 1 == n ? vi##bits##_even(x[2 * i], vi##bits##_swap(x[0], 1))                             \
+                                : vi##bits##_odd(x[2 * i - n], x[2 * i + 1 - n]);                                 \
+    }                                                                                                             \
+    INLINE vi##bits zipped_##bits(const vi##bits *x, int n, int i) {                                              \
+        vi##bits other = x[(n + i) / 2];                                                                          \
+        other = n % 2 ? vi##bits##_swap(other, lanes / 2) : other;                                                \
+        return i % 2 ? vi##bits##_zip_high(x[i / 2], other) : vi##bits##_zip_low(x[i / 2], other);                \
+    }                                                                                                             \
+    INLINE int64_t narrow_rows_##bits(char *to, const char *from, int64_t step, int64_t count, int n, int back) { \
+        int64_t done = 0, narrow = n * (int64_t)sizeof(int##bits##_t);                                            \
+        for (; done + lanes <= count; done += lanes) {                                                            \
+            int64_t wide_at = done * (int64_t)sizeof(int##bits##_t);                                              \
+            const char *source = from + (back ? wide_at : done * narrow);                                         \
+            char *target = to + (back ? done * narrow : wide_at);                                                 \
+            vi##bits x[NARROW], moved[NARROW];                                                                    \
+            UNROLLED for (int i = 0; i < n; i++) {                                                                \
+                x[i] = vi##bits##_load((const int##bits##_t *)(source + i * (back ? step : (int64_t)sizeof *x))); \
+            }                                                                                                     \
+            UNROLLED for (int round = 1; round < lanes; round *= 2) {                                             \
+                UNROLLED for (int i = 0; i < n; i++) {                                                            \
+                    moved[i] = back ? unzipped_##bits(x, n, i) : zipped_##bits(x, n, i);                          \
+                }                                                                                                 \
+                UNROLLED for (int i = 0; i < n; i++) x[i] = moved[i];                                             \
+            }                                                                                                     \
+            UNROLLED for (int i = 0; i < n; i++) {                                                                \
+                vi##bits##_store((int##bits##_t *)(target + i * (back ? (int64_t)sizeof *x : step)), x[i]);       \
+            }                                                                                                     \
+        }                                                                                                         \
+        return done;                                                                                              \
+    }                                                                                                             \
+    INLINE int64_t transpose_narrow_##bits(char *to, const char *from, int64_t step, int64_t count, int64_t n,    \
+                                           int back) {                                                            \
+        return n == 2                  ? narrow_rows_##bits(to, from, step, count, 2, back)                       \
+               : n == 3                ? narrow_rows_##bits(to, from, step, count, 3, back)                       \
+               : n == 4                ? narrow_rows_##bits(to, from, step, count, 4, back)                       \
+               : n == 5                ? narrow_rows_##bits(to, from, step, count, 5, back)                       \
+               : n == 6                ? narrow_rows_##bits(to, from, step, count, 6, back)                       \
+               : n == 7                ? narrow_rows_##bits(to, from, step, count, 7, back)                       \
+               : n == 8 || NARROW == 8 ? narrow_rows_##bits(to, from, step, count, 8, back)                       \
+               : n == 9                ? narrow_rows_##bits(to, from, step, count, 9, back)                       \
+               : n == 10               ? narrow_rows_##bits(to, from, step, count, 10, back)                      \
+               : n == 11               ? narrow_rows_##bits(to, from, step, count, 11, back)                      \
+               : n == 12               ? narrow_rows_##bits(to, from, step, count, 12, back)                      \
+               : n == 13               ? narrow_rows_##bits(to, from, step, count, 13, back)                      \
+               : n == 14               ? narrow_rows_##bits(to, from, step, count, 14, back)                      \
+                                       : narrow_rows_##bits(to, from, step, count, 15, back);                     \
+    }
+
+TRANSPOSE_NARROW(32, VF32_LANES)
+TRANSPOSE_NARROW(64, VF64_LANES)
 
 /* Exchanges the bits of `mask` in b with those of a that are `shift` above them. */
 INLINE void exchange(vu64 *a, vu64 *b, int shift, uint64_t mask) {
@@ -98,12 +163,12 @@ INLINE void transpose_part(char *to, int64_t to_step, const char *from, int64_t 
     if (size < 4) {
         transpose_words(to, to_step, from, from_step, width * size / 8, size);
     } else if (size == 4 && height == VF32_LANES && width == VF32_LANES) {
-        transpose_block_32(to, to_step, from, from_step, VF32_LANES, VF32_LANES);
+        transpose_square_32(to, to_step, from, from_step);
     } else if (size == 4) {
         PATH_IF(VF32_LANES > 1, "transpose: part of a block of 4 bytes");
         transpose_edge_32(to, to_step, from, from_step, height, width);
     } else if (height == VF64_LANES && width == VF64_LANES) {
-        transpose_block_64(to, to_step, from, from_step, VF64_LANES, VF64_LANES);
+        transpose_square_64(to, to_step, from, from_step);
     } else {
         PATH_IF(VF64_LANES > 1, "transpose: part of a block of 8 bytes");
         transpose_edge_64(to, to_step, from, from_step, height, width);
@@ -136,6 +201,21 @@ INLINE void transpose_blocks(char *to, int64_t to_step, const char *from, int64_
 
 void transpose(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t columns,
                int32_t size) {
+    if (HAS_NARROW && size >= 4 && columns > 1 && columns <= NARROW && from_step == columns * size) {
+        PATH_IF(HAS_NARROW, "transpose: narrow rows");
+        int64_t done = size == 4 ? transpose_narrow_32(to, from, to_step, rows, columns, 0)
+                                 : transpose_narrow_64(to, from, to_step, rows, columns, 0);
+        to += done * size;
+        from += done * from_step;
+        rows -= done;
+    } else if (HAS_NARROW && size >= 4 && rows > 1 && rows <= NARROW && to_step == rows * size) {
+        PATH_IF(HAS_NARROW, "transpose: to narrow rows");
+        int64_t done = size == 4 ? transpose_narrow_32(to, from, from_step, columns, rows, 1)
+                                 : transpose_narrow_64(to, from, from_step, columns, rows, 1);
+        to += done * to_step;
+        from += done * size;
+        columns -= done;
+    }
     int64_t unit = size < 4 ? 8 / size : 1, whole_rows = rows, whole_columns = columns;
     if (rows < FEW || columns < FEW) { /* copied along the others */
         whole_rows = rows < columns ? 0 : rows;

@@ -18,28 +18,37 @@ enum { SCAN_TILE = 64, SCAN_REGISTERS = SCAN_TILE / LANES, SCAN_MIN_THREADS = 4 
 
 #define SCAN_ZERO (-(element)0) /* the identity of addition, -0 for floats */
 
-/* The sum of earlier tiles, to which rounding errors do not add up. */
+/* Define the sum of earlier tiles, to which rounding errors do not add up: scan_wide is that of one row, scan_wides
+ * those of LANES rows. */
 #if defined LW_ELEMENT_FLOAT64
-typedef struct scan_wide {
-    double sum, lost; /* the sum, and all that its additions lost */
-} scan_wide;
-/* Knuth's TwoSum. What an infinite sum lost is NaN. */
-INLINE scan_wide scan_add(scan_wide before, element x) {
-    double sum = before.sum + x, virtual = sum - before.sum;
-    return (scan_wide){sum, before.lost + ((before.sum - (sum - virtual)) + (x - virtual))};
-}
-INLINE scan_wide scan_zero(void) { return (scan_wide){SCAN_ZERO, 0}; }
-INLINE element scan_rounded(scan_wide x) { return x.lost != 0 && x.lost == x.lost ? x.sum + x.lost : x.sum; }
-#elif IS_FLOATING
-typedef double scan_wide;
-#else
-typedef uint64_t scan_wide;
-#endif
+/* `sum`, and `lost`, all that its additions lost, by Knuth's TwoSum. What an infinite sum lost is NaN. */
+#define SCAN_SUM(name, number, zero, rounded)                                               \
+    typedef struct name {                                                                   \
+        number sum, lost;                                                                   \
+    } name;                                                                                 \
+    INLINE name name##_zero(void) { return (name){zero(SCAN_ZERO), zero(0)}; }              \
+    INLINE name name##_add(name before, number x) {                                         \
+        number sum = before.sum + x, virtual = sum - before.sum;                            \
+        return (name){sum, before.lost + ((before.sum - (sum - virtual)) + (x - virtual))}; \
+    }                                                                                       \
+    INLINE number name##_rounded(name x) { return rounded; }
 
-#if !defined LW_ELEMENT_FLOAT64
-INLINE scan_wide scan_zero(void) { return (scan_wide)SCAN_ZERO; }
-INLINE scan_wide scan_add(scan_wide before, element x) { return before + (scan_wide)x; }
-INLINE element scan_rounded(scan_wide x) { return (element)x; }
+SCAN_SUM(scan_wide, element, (element), x.lost != 0 && x.lost == x.lost ? x.sum + x.lost : x.sum)
+SCAN_SUM(scan_wides, vec, v_set, v_select(m_or(v_eq(x.lost, v_set(0)), v_isnan(x.lost)), x.sum, x.sum + x.lost))
+#else
+#define SCAN_SUM(name, number, wide, zero, widened, rounded)                      \
+    typedef wide name;                                                            \
+    INLINE name name##_zero(void) { return zero(SCAN_ZERO); }                     \
+    INLINE name name##_add(name before, number x) { return before + widened(x); } \
+    INLINE number name##_rounded(name x) { return rounded(x); }
+
+#if IS_FLOATING
+SCAN_SUM(scan_wide, element, double, (double), (double), (element))
+SCAN_SUM(scan_wides, vec, vdouble, d_set, v_to_double, v_from_double)
+#else
+SCAN_SUM(scan_wide, element, uint64_t, (uint64_t), (uint64_t), (element))
+SCAN_SUM(scan_wides, vec, vec, v_set, , )
+#endif
 #endif
 
 /* What the tasks that divide a row share. */
@@ -90,12 +99,12 @@ static void scan_chunks(const row *r, int64_t start, int64_t end, scan_wide befo
             }
             element *to = n == SCAN_TILE ? result + i : last;
             for (int v = 0; v < SCAN_REGISTERS; v++) {
-                v_store(to + v * LANES, scanned[v] + v_set(scan_rounded(before)));
+                v_store(to + v * LANES, scanned[v] + v_set(scan_wide_rounded(before)));
             }
             if (n < SCAN_TILE) {
                 copy_strided((char *)(result + i), ELEMENT_SIZE, (const char *)last, ELEMENT_SIZE, n, ELEMENT_SIZE);
             }
-            before = scan_add(before, sum);
+            before = scan_wide_add(before, sum);
         }
         if (!sums) {
             row_write(r, start, count, result);
@@ -106,7 +115,7 @@ static void scan_chunks(const row *r, int64_t start, int64_t end, scan_wide befo
 static lw_status scan_sum_task(lw_context *context, int64_t task, const void *argument) {
     const scan_call *c = argument;
     int64_t start = task * c->per_task, end = min_int64(start + c->per_task, c->r->length);
-    scan_chunks(c->r, start, end, scan_zero(), c->sums);
+    scan_chunks(c->r, start, end, scan_wide_zero(), c->sums);
     return LW_OK;
 }
 static lw_status scan_task(lw_context *context, int64_t task, const void *argument) {
@@ -122,7 +131,7 @@ static int scan_by_tasks(const row *r) {
     enum { TILES = ROW_CHUNK / SCAN_TILE };
     int64_t tiles = divide_up(r->length, SCAN_TILE), chunks = divide_up(r->length, ROW_CHUNK);
     size_t size = (size_t)chunks * sizeof(scan_wide) + (size_t)tiles * sizeof(element);
-    scan_wide *before = allocate_scratch(r->division->context, size), sum = scan_zero();
+    scan_wide *before = allocate_scratch(r->division->context, size), sum = scan_wide_zero();
     PATH_IF(!before, "cumulative_sum: no memory for tasks");
     if (!before) {
         return 0;
@@ -135,18 +144,74 @@ static int scan_by_tasks(const row *r) {
         if (i % TILES == 0) {
             before[i / TILES] = sum;
         }
-        sum = scan_add(sum, sums[i]);
+        sum = scan_wide_add(sum, sums[i]);
     }
     row_run_tasks(r, tasks, scan_task, &call);
     release_scratch(r->division->context, before);
     return 1;
 }
 
+enum { SCAN_GROUP = LANES > 1 ? 8 : 4, SCAN_LEVELS = 6 };
+
+/* Scans rows side by side: in the same tiles, and within them in groups, to which the sums before the group in the tile
+ * are added, those of few elements first. total[b] is the sum of the last 2^b elements before the group that are a
+ * group of step 1, as long as the number of elements before the group in the tile has bit b. */
+static void scan_beside(const row *r) {
+    for (int64_t first = 0; first < r->width; first += LANES) {
+        scan_wides before = scan_wides_zero();
+        for (int64_t start = 0; start < r->length; start += SCAN_TILE) {
+            const char *from = r->in[0].data + start * r->in[0].stride + first * ELEMENT_SIZE;
+            char *to = r->out_data + start * r->out.stride + first * ELEMENT_SIZE;
+            int64_t count = min_int64(r->length - start, SCAN_TILE);
+            vec total[SCAN_LEVELS + 1], rounded = scan_wides_rounded(before);
+            for (int64_t i = 0; i < count; i += SCAN_GROUP, from += SCAN_GROUP * r->in[0].stride) {
+                vec x[SCAN_GROUP];
+#pragma GCC unroll 8
+                for (int k = 0; k < SCAN_GROUP; k++) {
+                    x[k] = i + k < count ? v_load((const element *)(from + k * r->in[0].stride)) : v_set(SCAN_ZERO);
+                }
+#pragma GCC unroll 3
+                for (int n = 1; n < SCAN_GROUP; n *= 2) {
+#pragma GCC unroll 8
+                    for (int k = 0; k < SCAN_GROUP; k++) {
+                        if (k & n) {
+                            x[k] = x[k] + x[(k & ~(2 * n - 1)) + n - 1];
+                        }
+                    }
+                }
+                int is_total = 1; /* whether x[SCAN_GROUP - 1] is the sum of the last `n` elements */
+                for (int n = SCAN_GROUP, b = 0; n < SCAN_TILE; n *= 2, b++) {
+                    if (i & n) {
+#pragma GCC unroll 8
+                        for (int k = 0; k < SCAN_GROUP; k++) {
+                            x[k] = x[k] + total[b];
+                        }
+                    } else if (is_total) {
+                        total[b] = x[SCAN_GROUP - 1];
+                        is_total = 0;
+                    }
+                }
+#pragma GCC unroll 8
+                for (int k = 0; k < SCAN_GROUP; k++) {
+                    if (i + k < count) {
+                        v_store((element *)(to + (i + k) * r->out.stride), x[k] + rounded);
+                    }
+                }
+                if (i + SCAN_GROUP == SCAN_TILE) {
+                    before = scan_wides_add(before, x[SCAN_GROUP - 1]);
+                }
+            }
+        }
+    }
+}
+
 static void cumulative_sum_row(const row *r) {
     if (HAS_THREADS && r->division && r->division->context->threads >= SCAN_MIN_THREADS && scan_by_tasks(r)) {
         return;
     }
-    scan_chunks(r, 0, r->length, scan_zero(), NULL);
+    scan_chunks(r, 0, r->length, scan_wide_zero(), NULL);
 }
 
-ROWS(cumulative_sum, 1)
+static void cumulative_sum_beside(const row *r) { scan_beside(r); }
+
+ROWS_BY(cumulative_sum, 1)

@@ -30,36 +30,50 @@ static element layer_norm_scale(double squares, double eps) {
     return eps == 0 && squares < SQUARES_SMALL ? (element)SQUARES_SCALE_UP : 1;
 }
 
-static const reducer layer_norm_moments = {.size = ELEMENT_SIZE, .block = moments_block_once, .join = moments_join};
+static const reducer layer_norm_moments = {
+    .size = ELEMENT_SIZE, .block = moments_block_once, .columns = moments_columns_once, .join = moments_join};
 
+static void layer_norm_row(const row *r);
 RARE void layer_norm_rescale(const row *r, double eps, element scale);
 
-/* Original and rescaled rows share this function, so that the inlined layer_norm_map below is compiled only once. */
-static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
-    reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
-    element scale = layer_norm_scale(total.squares.squares, eps);
-    if (scale != 1 && !is_rescaled) {
-        PATH("layer_norm: rescaled");
-        layer_norm_rescale(r, eps, scale);
-        return;
+INLINE void layer_norm_apply(const row *r, int beside, double eps, int is_rescaled) {
+    reduced totals[ROW_BESIDE];
+    row_numbers numbers[3];
+    row_reduce(r, beside, r->in[0], &layer_norm_moments, totals);
+    for (int64_t i = 0; i < row_width(r, beside); i++) {
+        double mean = totals[i].squares.mean, squares = totals[i].squares.squares, length = (double)r->length;
+        element scale = layer_norm_scale(squares, eps);
+        if (scale != 1 && !is_rescaled) {
+            PATH_EITHER(beside, "layer_norm: rescaled side by side", "layer_norm: rescaled");
+            if (beside) {
+                row_each(r, layer_norm_row);
+            } else {
+                layer_norm_rescale(r, eps, scale);
+            }
+            return;
+        }
+        numbers[0][i] = (element)mean;
+        numbers[1][i] = (element)(mean - (double)(element)mean);
+        /* 1 / sqrt(squares / length + eps), with one division less */
+        numbers[2][i] = (element)__builtin_sqrt(length / (squares + length * eps));
     }
-    double mean = total.squares.mean, length = (double)r->length;
-    /* 1 / sqrt(squares / length + eps), with one division less */
-    element factor = (element)__builtin_sqrt(length / (total.squares.squares + length * eps));
-    vec numbers[] = {v_set((element)mean), v_set((element)(mean - (double)(element)mean)), v_set(factor)};
     static const element absent[] = {0, 1, -(element)0}; /* an absent weight is 1, an absent bias -0 */
-    layer_norm_map(r, r->in, absent, numbers);
+    layer_norm_map(r, beside, r->in, absent, numbers, NULL);
 }
+
+/* Original and rescaled rows share this function, so that the inlined layer_norm_map is compiled only once. */
+static void layer_norm_one(const row *r, double eps, int is_rescaled) { layer_norm_apply(r, 0, eps, is_rescaled); }
 
 /* Writes x * scale to the result, and normalizes it there. */
 RARE void layer_norm_rescale(const row *r, double eps, element scale) {
     row rescaled = *r;
-    vec number = v_set(scale);
-    layer_norm_map_rescaled(r, r->in, NULL, &number);
+    row_numbers number = {scale};
+    layer_norm_map_rescaled(r, 0, r->in, NULL, &number, NULL);
     rescaled.in[0] = r->out;
-    layer_norm_apply(&rescaled, eps * (double)scale * (double)scale, 1);
+    layer_norm_one(&rescaled, eps * (double)scale * (double)scale, 1);
 }
 
-static void layer_norm_row(const row *r) { layer_norm_apply(r, r->parameters[0].f, 0); }
+static void layer_norm_row(const row *r) { layer_norm_one(r, r->parameters[0].f, 0); }
+static void layer_norm_beside(const row *r) { layer_norm_apply(r, 1, r->parameters[0].f, 0); }
 
-ROWS(layer_norm, 3)
+ROWS_BY(layer_norm, 3)

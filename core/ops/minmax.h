@@ -12,12 +12,17 @@ INLINE vec minmax_scaled(const vec *x, const vec *numbers) { return (x[0] * numb
 
 ROW_MAP(minmax_map, 1, 3, minmax_scaled, 0)
 
-static void minmax_row(const row *r) {
-    element min = row_reduce_element(r, r->in[0], &min_reducer);
-    element max = row_reduce_element(r, r->in[0], &max_reducer);
-    element scale = max - min < __builtin_inff() ? 1 : (element)0.5;
-    vec numbers[] = {v_set(scale), v_set(min * scale), v_set(max * scale - min * scale)};
-    minmax_map(r, r->in, NULL, numbers);
+INLINE void minmax_rows(const row *r, int beside) {
+    row_numbers min, max, numbers[3];
+    row_reduce_elements(r, beside, r->in[0], &min_reducer, min);
+    row_reduce_elements(r, beside, r->in[0], &max_reducer, max);
+    for (int64_t i = 0; i < row_width(r, beside); i++) {
+        element scale = max[i] - min[i] < __builtin_inff() ? 1 : (element)0.5;
+        numbers[0][i] = scale;
+        numbers[1][i] = min[i] * scale;
+        numbers[2][i] = max[i] * scale - min[i] * scale;
+    }
+    minmax_map(r, beside, r->in, NULL, numbers, NULL);
 }
 
 ROWS(minmax, 1)

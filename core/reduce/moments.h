@@ -74,23 +74,43 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
     moments_of(mean, deviations, squares, count, result);
 }
 
+static inline element moments_center(const char *x, int64_t stride, int64_t count) {
+    element first = element_load(x), quarter = element_load(x + count / 4 * stride);
+    element half = element_load(x + count / 2 * stride), last = element_load(x + (count - 1) * stride);
+    return (first + quarter + (half + last)) * (element)0.25;
+}
+
+/* Computes moments like moments_of, from sums around a center. Returns whether the center is near enough. */
+static inline int moments_of_center(element center, element deviations, element squares, int64_t count,
+                                    reduced *result) {
+    double share = 1 / (double)count, lost = (double)deviations * share;
+    result->squares.mean = (double)center + lost;
+    result->squares.squares = (double)squares - (double)deviations * lost;
+    result->squares.factor = 1;
+    return (double)squares <= 4 * result->squares.squares;
+}
+
 /* Like moments_block, but reads the block only once, and rounds differently: uses deviations from `center`, the mean of
  * four of the block's elements. If `center` is within 1.7 standard deviations of the block's mean, correcting the sum
  * of squares for the distance between `center` and the mean cancels at most two bits. If it is farther away, or if
  * there is NaN or overflow, moments_block reads the block again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
-    const element *x = (const element *)from->x;
-    element deviations, squares;
-    element center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * (element)0.25;
+    element deviations, squares, center = moments_center(from->x, ELEMENT_SIZE, count);
     moments_sums(from, count, center, &deviations, &squares);
-    double share = 1 / (double)count, lost = (double)deviations * share;
-    result->squares.mean = (double)center + lost;
-    result->squares.squares = (double)squares - (double)deviations * lost;
-    result->squares.factor = 1;
-    if (!((double)squares <= 4 * result->squares.squares)) {
+    if (!moments_of_center(center, deviations, squares, count, result)) {
         PATH("moments: block read again");
         moments_block(from, start, count, result);
     }
+}
+
+/* Sums the deviations of columns from their centers, and the squares of these. Not inlined, because it is large. */
+static __attribute__((noinline)) void moments_column_sums(const reduce_source *from, int64_t count, int64_t columns,
+                                                          const element_bits *centers, element_bits *deviations,
+                                                          element_bits *squares) {
+    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), centers, moments_deviation, moments_add,
+                   deviations);
+    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), centers, moments_square, moments_add,
+                   squares);
 }
 
 static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
@@ -101,13 +121,30 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
         element mean = moments_round_mean(element_from_bits(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
-    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), means, moments_deviation, moments_add,
-                   deviations);
-    reduce_columns(from, count, columns, REDUCE_IN_ORDER, moments_identity(), means, moments_square, moments_add,
-                   squares);
+    moments_column_sums(from, count, columns, means, deviations, squares);
     for (int64_t c = 0; c < columns; c++) {
         moments_of(element_from_bits(means[c]), element_from_bits(deviations[c]), element_from_bits(squares[c]), count,
                    results + c);
+    }
+}
+
+/* What moments_block_once computes, of adjacent columns. */
+static void moments_columns_once(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
+                                 reduced *results) {
+    element_bits centers[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
+    for (int64_t c = 0; c < columns; c++) {
+        element center = moments_center(from->x + c * ELEMENT_SIZE, from->x_stride, count);
+        __builtin_memcpy(centers + c, &center, sizeof center);
+    }
+    moments_column_sums(from, count, columns, centers, deviations, squares);
+    for (int64_t c = 0; c < columns; c++) {
+        if (!moments_of_center(element_from_bits(centers[c]), element_from_bits(deviations[c]),
+                               element_from_bits(squares[c]), count, results + c)) {
+            PATH("moments: column read again");
+            reduce_source column = {.x_stride = from->x_stride, .y_stride = from->x_stride};
+            column.x = column.y = from->x + c * ELEMENT_SIZE;
+            moments_columns(&column, start, count, 1, results + c);
+        }
     }
 }
 

@@ -69,18 +69,22 @@ static inline element reduced_element(const reduced *r) {
     REDUCTION_BY(op, input_count, partial, result, IS_FLOATING ? REDUCE_IN_ORDER : REDUCE_ANY_ORDER, identity,      \
                  finished, is_total, decision, own)
 
+/* Defines <op>_columns of a block reduction that is already defined, and <op>_outputs, which gives only the partials. */
+#define BLOCK_COLUMNS(op, order, identity)                                                             \
+    static void op##_outputs(const reduce_source *from, int64_t count, int64_t columns, char *out) {   \
+        reduce_columns(from, count, columns, order, (vbits)(identity), NULL, op##_map, op##_join,      \
+                       (element_bits *)out);                                                           \
+    }                                                                                                  \
+    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, \
+                             reduced *results) {                                                       \
+        element_bits bits[REDUCE_MAX_COLUMNS];                                                         \
+        op##_outputs(from, count, columns, (char *)bits);                                              \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                               \
+    }
+
 /* Defines the reducer and the kernel of a block reduction that is already defined. */
 #define REDUCTION_BY(op, input_count, partial, result, order, identity, finished, is_total, decision, own) \
-    static void op##_outputs(const reduce_source *from, int64_t count, int64_t columns, char *out) {       \
-        reduce_columns(from, count, columns, order, (vbits)(identity), NULL, op##_map, op##_join,          \
-                       (element_bits *)out);                                                               \
-    }                                                                                                      \
-    static void op##_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,     \
-                             reduced *results) {                                                           \
-        element_bits bits[REDUCE_MAX_COLUMNS];                                                             \
-        op##_outputs(from, count, columns, (char *)bits);                                                  \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                   \
-    }                                                                                                      \
+    BLOCK_COLUMNS(op, order, identity)                                                                     \
     REDUCTION_FINISHED(op, op, input_count, partial, result, finished, decision, (is_total) ? op##_outputs : NULL, own)
 
 /* Defines a reducer with the blocks of another operation, and the kernel lw_<op>_<dtype>. */

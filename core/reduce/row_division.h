@@ -3,13 +3,6 @@
  * rows.h. */
 #pragma once
 
-enum { ROW_DIVIDED = 1 << 16 }; /* minimum length of a divided row: its tasks take much longer than waking threads */
-
-typedef struct row_division {
-    lw_context *context;
-    lw_status status; /* of the first job that failed; later ones do nothing */
-} row_division;
-
 typedef struct row_reduce_call {
     const row *r;
     row_operand x;
@@ -23,7 +16,7 @@ typedef struct row_map_call {
     const row *r;
     const row_operand *operands;
     const element *absent;
-    const vec *numbers;
+    const row_numbers *numbers;
     double *sums;     /* one for each chunk, or NULL */
     double *sum;      /* what the only task returns if `sums` is NULL */
     int64_t per_task; /* chunks */
@@ -40,7 +33,7 @@ static lw_status row_reduce_task(lw_context *context, int64_t task, const void *
     const row_reduce_call *c = argument;
     char packed[REDUCE_BLOCK * ELEMENT_SIZE];
     int64_t first = task * c->per_task, blocks = min_int64(c->per_task, c->blocks - first);
-    c->results[task] = row_reduce_blocks(c->r, c->x, first, blocks, c->f, packed, NULL, 0);
+    row_reduce_blocks(c->r, c->x, first, blocks, c->f, packed, NULL, 0, c->results + task);
     return LW_OK;
 }
 
@@ -59,7 +52,7 @@ static int row_reduce_by_tasks(const row *r, row_operand x, const reducer *f, re
     row_run_tasks(r, tasks, row_reduce_task, &call);
     *result = (reduced){0};
     if (r->division->status == LW_OK) {
-        *result = row_reduce_blocks(r, x, 0, call.blocks, f, NULL, call.results, call.per_task);
+        row_reduce_blocks(r, x, 0, call.blocks, f, NULL, call.results, call.per_task, result);
     }
     release_scratch(r->division->context, call.results);
     return 1;

@@ -1,39 +1,38 @@
 /* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
- * core/ops/<op>.h defines <op>_row, a function of one row, and with the macro ROWS the kernel lw_<op>_<dtype>, which
- * calls the function for each row. Most of these functions call row_reduce, which reduces the row like a reduction
- * does, then a function that ROW_MAP defines, which computes the output from the row and that result. Rows are read and
- * written in chunks; row_read and row_write copy rows that are not contiguous. If there are fewer rows than threads,
- * tasks divide each long row (row_division.h). The output may alias the first input, because no element of that input
- * is read after it is overwritten. The output may not alias other inputs. */
+ * core/ops/<op>.h defines <op>_rows, and with the macro ROWS the kernel lw_<op>_<dtype>. Most of these functions call
+ * row_reduce, which reduces a row like a reduction does, compute numbers from the result, then call a function that
+ * ROW_MAP defines, which computes the output from the row and its numbers. <op>_rows is compiled twice:
+ *
+ * - For one row at a time, with the elements of a row in the lanes of a vector. Rows are read and written in chunks;
+ *   row_read and row_write copy rows that are not contiguous. If there are fewer rows than threads, tasks divide each
+ *   long row (row_division.h).
+ * - For many rows side by side, with an element of LANES rows in a vector (rows.c). Rows that are short, or along
+ *   another axis than the last, are computed in this way. `beside` is then 1, and r->width the number of rows.
+ *
+ * Both give the same bits. The output may alias the first input, because no element of that input is read after it is
+ * overwritten. The output may not alias other inputs, which are the same for all rows. */
 #pragma once
 
 #include "reduce/reduction.h"
-
-/* One operand along a row. */
-typedef struct row_operand {
-    const char *data; /* NULL if an optional input is absent */
-    int64_t stride;
-} row_operand;
+#include "reduce/row.h"
 
 enum {
-    ROW_INPUTS = 3,
+    ROW_NUMBERS = 3,              /* numbers of a row, at most, from which the output is computed */
     ROW_LINE = 64 / ELEMENT_SIZE, /* elements per cache line */
-    ROW_CHUNK = 1024,             /* elements that are computed at a time */
-    ROW_MAX_CACHED = 4096         /* longer rows are not prefetched, because they may not fit in L1 or L2 */
+    ROW_CHUNK = 1024              /* elements that are computed at a time */
 };
 
-typedef struct row {
-    int64_t length;
-    row_operand in[ROW_INPUTS];
-    row_operand out;      /* for functions that read back what they wrote: `data` equals out_data */
-    char *out_data;       /* where to write the output; NULL to compute only the sum of the results */
-    const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
-    const lw_scalar *parameters;
-    struct row_division *division; /* NULL unless tasks divide the row */
-} row;
+/* A number for each row. */
+typedef element row_numbers[ROW_BESIDE];
 
-typedef void row_function(const row *r);
+/* The number of rows that <op>_rows computes. */
+INLINE int64_t row_width(const row *r, int beside) { return beside ? r->width : 1; }
+
+/* The numbers of LANES rows, beginning with row `first`; or that of the only row, in all lanes. */
+INLINE vec row_number(const element *numbers, int beside, int64_t first) {
+    return beside ? v_load(numbers + first) : v_set(numbers[0]);
+}
 
 RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
     copy_strided(to, to_step, from, from_step, count, ELEMENT_SIZE);
@@ -65,53 +64,64 @@ static inline void row_write(const row *r, int64_t start, int64_t count, const v
 
 /* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduce.c.
  * Unless `done` is NULL, it has the results of every per_task blocks, a power of two, which are whole subtrees. */
-static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
-                                 void *packed, const reduced *done, int64_t per_task) {
-    reduced result;
+static void row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
+                              void *packed, const reduced *done, int64_t per_task, reduced *results) {
     if (done && blocks <= per_task) {
-        return done[first / per_task];
+        *results = done[first / per_task];
+        return;
     }
     if (blocks > 1) {
-        PATH("rows: reduces several blocks");
-        int64_t left = reduce_left(blocks);
-        result = row_reduce_blocks(r, x, first, left, f, packed, done, per_task);
-        reduced right = row_reduce_blocks(r, x, first + left, blocks - left, f, packed, done, per_task);
-        int64_t end = min_int64((first + blocks) * REDUCE_BLOCK, r->length);
-        f->join(&result, left * REDUCE_BLOCK, &right, end - (first + left) * REDUCE_BLOCK);
-        return result;
+        PATH_EITHER(r->width > 1, "rows: reduces several blocks side by side", "rows: reduces several blocks");
+        int64_t left = reduce_left(blocks), end = min_int64((first + blocks) * REDUCE_BLOCK, r->length);
+        reduced right[ROW_BESIDE];
+        row_reduce_blocks(r, x, first, left, f, packed, done, per_task, results);
+        row_reduce_blocks(r, x, first + left, blocks - left, f, packed, done, per_task, right);
+        for (int64_t i = 0; i < r->width; i++) {
+            f->join(results + i, left * REDUCE_BLOCK, right + i, end - (first + left) * REDUCE_BLOCK);
+        }
+        return;
     }
     int64_t start = first * REDUCE_BLOCK, count = min_int64(r->length - start, REDUCE_BLOCK);
-    reduce_source from = {.x = row_read(x, start, count, packed)};
-    from.y = from.x;
-    f->block(&from, start, count, &result);
-    return result;
+    reduce_source from = {.x_stride = x.stride, .y_stride = x.stride};
+    from.x = from.y = r->width > 1 ? x.data + start * x.stride : row_read(x, start, count, packed);
+    if (r->width > 1) {
+        f->columns(&from, start, count, r->width, results);
+    } else {
+        f->block(&from, start, count, results);
+    }
 }
 
 #include "reduce/row_division.h"
 
-static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
+static void row_reduce_long(const row *r, row_operand x, const reducer *f, reduced *results) {
     char packed[REDUCE_BLOCK * ELEMENT_SIZE];
-    reduced result;
-    if (HAS_THREADS && r->division && row_reduce_by_tasks(r, x, f, &result)) {
-        return result;
+    if (!HAS_THREADS || !r->division || !row_reduce_by_tasks(r, x, f, results)) {
+        row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed, NULL, 0, results);
     }
-    return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed, NULL, 0);
 }
-/* Reduces an operand. Inlined, because the function that ROW_MAP defines, which comes next, waits for this result: a
- * call and its register spills would be on the critical path. */
-INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
-    if (r->length > REDUCE_BLOCK || x.stride != ELEMENT_SIZE) {
-        return row_reduce_long(r, x, f);
+/* Reduces an operand; `results` has one for each row. Inlined, because the function that ROW_MAP defines, which comes
+ * next, waits for this result: a call and its register spills would be on the critical path. */
+INLINE void row_reduce(const row *r, int beside, row_operand x, const reducer *f, reduced *results) {
+    if (beside || r->length > REDUCE_BLOCK || x.stride != ELEMENT_SIZE) {
+        row_reduce_long(r, x, f, results);
+        return;
     }
     PATH("rows: reduces one contiguous block");
     reduce_source from = {.x = x.data, .y = x.data};
-    reduced result;
-    f->block(&from, 0, r->length, &result);
-    return result;
+    f->block(&from, 0, r->length, results);
 }
-INLINE element row_reduce_element(const row *r, row_operand x, const reducer *f) {
-    reduced result = row_reduce(r, x, f);
-    return reduced_element(&result);
+/* The same of a reducer whose results are elements. */
+INLINE void row_reduce_elements(const row *r, int beside, row_operand x, const reducer *f, element *results) {
+    reduced totals[ROW_BESIDE];
+    if (beside && r->length <= REDUCE_BLOCK) {
+        reduce_source from = {x.data, x.data, x.stride, x.stride};
+        f->outputs(&from, r->length, r->width, (char *)results);
+        return;
+    }
+    row_reduce(r, beside, x, f, totals);
+    for (int64_t i = 0; i < row_width(r, beside); i++) {
+        results[i] = reduced_element(totals + i);
+    }
 }
 
 /* Computes a vector of the result from x[o], a vector of operand o, and from `numbers`, which are constant along the
@@ -193,11 +203,16 @@ INLINE void row_chunk(row_source *in, int operands, int64_t count, const vec *nu
 /* Does what ROW_MAP says for elements `first` to end - 1: whole chunks, or the end of the row. If `summed`, stores the
  * sum of each chunk at the chunk's index in `sums`, or returns the sum of all chunks if that is NULL. */
 INLINE double row_map_chunks(const row *r, const row_operand *operands, int count, const element *absent,
-                             const vec *numbers, row_expression *expression, int summed, int64_t first, int64_t end,
-                             double *sums) {
+                             const row_numbers *numbers, int constants, row_expression *expression, int summed,
+                             int64_t first, int64_t end, double *sums) {
     element packed[ROW_OPERANDS][ROW_CHUNK];
     row_source in[ROW_OPERANDS];
+    vec number[ROW_NUMBERS];
     double sum = 0;
+#pragma GCC unroll 3
+    for (int k = 0; k < constants; k++) {
+        number[k] = v_set(numbers[k][0]);
+    }
 #pragma GCC unroll 3
     for (int o = 0; o < count; o++) {
         in[o] = (row_source){packed[o], !absent || operands[o].data};
@@ -220,7 +235,7 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
         for (int p = 0; p < REDUCE_REGISTERS && summed; p++) {
             partial[p] = v_set(0);
         }
-        row_chunk(in, count, n, numbers, expression, result, summed ? partial : NULL,
+        row_chunk(in, count, n, number, expression, result, summed ? partial : NULL,
                   (const element *)r->prefetch + start);
         row_write(r, start, n, result);
         for (int half = REDUCE_REGISTERS / 2; half && summed; half /= 2) {
@@ -237,125 +252,109 @@ INLINE double row_map_chunks(const row *r, const row_operand *operands, int coun
     return sum;
 }
 
-/* Defines a function `name` that computes a row of the result from `count` operands, one of which may be the result
- * itself, and `constants` numbers. An absent operand has the constant value in `absent`. If `summed`, the function
- * returns the sum of the results: each chunk is summed in 64 partials as in reduce_block.h, and the sums of the chunks
- * are added in float64. Tasks get a copy of the numbers: if their address left the function, the loop would load them
- * for every vector. */
-#define ROW_MAP(name, count, constants, expression, summed)                                                     \
-    typedef struct name##_numbers {                                                                             \
-        vec of[constants];                                                                                      \
-    } name##_numbers;                                                                                           \
-    static lw_status name##_task(lw_context *context, int64_t task, const void *argument) {                     \
-        const row_map_call *c = argument;                                                                       \
-        int64_t first = task * c->per_task * ROW_CHUNK;                                                         \
-        double sum = row_map_chunks(c->r, c->operands, count, c->absent, c->numbers, expression, summed, first, \
-                                    min_int64(first + c->per_task * ROW_CHUNK, c->r->length), c->sums);         \
-        if (summed && !c->sums) *c->sum = sum;                                                                  \
-        return LW_OK;                                                                                           \
-    }                                                                                                           \
-    RARE double name##_divided(const row *r, const row_operand *operands, const element *absent,                \
-                               name##_numbers numbers) {                                                        \
-        row_map_call call = {.r = r, .operands = operands, .absent = absent, .numbers = numbers.of};            \
-        return row_map_by_tasks(&call, summed, name##_task);                                                    \
-    }                                                                                                           \
-    INLINE double name(const row *r, const row_operand *operands, const element *absent, const vec *numbers) {  \
-        if (HAS_THREADS && r->division) {                                                                       \
-            name##_numbers copied;                                                                              \
-            for (int i = 0; i < constants; i++) copied.of[i] = numbers[i];                                      \
-            return name##_divided(r, operands, absent, copied);                                                 \
-        }                                                                                                       \
-        return row_map_chunks(r, operands, count, absent, numbers, expression, summed, 0, r->length, NULL);     \
-    }
-
-#include "reduce/row_tiles.h"
-
-typedef struct rows {
-    const lw_layout *layout;
-    const void *const *inputs;
-    char *out;
-    const lw_scalar *parameters;
-    row_function *function;
-    int32_t input_count;
-    int64_t count, per_task, length;
-    row_division *division; /* NULL unless tasks divide each row */
-    row_tiles tiles;
-} rows;
-
-static lw_status rows_task(lw_context *context, int64_t task, const void *argument) {
-    const rows *all = argument;
-    const lw_layout *layout = all->layout;
-    int32_t outer = layout->ndim - layout->inner, inputs = all->input_count;
-    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
-    int64_t line = outer ? layout->shape[outer - 1] : 1, step[LW_MAX_OPERANDS] = {0};
-    row r = {.length = all->length, .parameters = all->parameters, .division = all->division};
-    for (int32_t i = 0; i < inputs; i++) {
-        r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
-    }
-    r.out.stride = layout->inner ? layout->strides[inputs][outer] : 0;
-    for (int32_t o = 0; o <= inputs && outer; o++) {
-        if (o == inputs || all->inputs[o]) {
-            step[o] = layout->strides[o][outer - 1];
+/* Adds up to REDUCE_PARTIALS partial sums, in the order of reduce_block.h. */
+INLINE vec row_join(vec *partial, int64_t count) {
+    for (int64_t half = REDUCE_PARTIALS / 2; half; count = min_int64(count, half), half /= 2) {
+        for (int64_t p = 0; p + half < count; p++) {
+            partial[p] += partial[p + half];
         }
     }
-    int is_cached = r.length <= ROW_MAX_CACHED && r.in[0].stride == ELEMENT_SIZE;
-    PATH_IF(is_cached, "rows: prefetches the next row");
-    PATH_IF(first % line, "rows: a task begins within a line");
-    layout_iterator lines;
-    iterator_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
-    for (int64_t i = first, at = first % line; i < end; at = 0, iterator_next(&lines)) {
-        for (int32_t o = 0; o < inputs; o++) {
-            r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + lines.offset[o] + at * step[o] : NULL;
+    return partial[0];
+}
+
+/* Does what ROW_MAP says for rows side by side. */
+INLINE void row_map_beside(const row *r, const row_operand *operands, int count, const element *absent,
+                           const row_numbers *numbers, int constants, row_expression *expression, double *sums) {
+    PATH("rows: side by side");
+    for (int64_t first = 0; first < r->width; first += LANES) {
+        vec number[ROW_NUMBERS], partial[REDUCE_PARTIALS];
+        row_operand in[ROW_OPERANDS];
+        element total[LANES];
+#pragma GCC unroll 3
+        for (int k = 0; k < constants; k++) {
+            number[k] = v_load(numbers[k] + first);
         }
-        r.out_data = all->out + lines.offset[inputs] + at * step[inputs];
-        int64_t stop = min_int64(end, i + line - at);
-        if (all->tiles.buffers) {
-            row_tiles_run(&all->tiles, task, &r, stop - i, step, inputs, all->function);
-            i = stop;
+        in[0] = (row_operand){operands[0].data + first * ELEMENT_SIZE, operands[0].stride};
+#pragma GCC unroll 3
+        for (int o = 1; o < count; o++) {
+            in[o] = operands[o].data ? operands[o] : (row_operand){(const char *)(absent + o), 0};
         }
-        for (; i < stop; i++) {
-            r.out.data = r.out_data;
-            r.prefetch = r.in[0].data + (is_cached ? step[0] : 0);
-            all->function(&r);
-            for (int32_t o = 0; o < ROW_INPUTS; o++) {
-                r.in[o].data += o < inputs ? step[o] : 0;
+        for (int64_t i = 0; i < r->length; i++) {
+            vec x[ROW_OPERANDS] = {v_load((const element *)in[0].data)};
+            in[0].data += in[0].stride;
+#pragma GCC unroll 3
+            for (int o = 1; o < count; o++) {
+                x[o] = v_set(element_load(in[o].data));
+                in[o].data += in[o].stride;
             }
-            r.out_data += step[inputs];
+            vec value = expression(x, number);
+            if (r->out_data) {
+                v_store((element *)(r->out_data + i * r->out.stride) + first, value);
+            }
+            if (!sums) {
+                continue;
+            }
+            int64_t p = i % REDUCE_PARTIALS;
+            partial[p] = i % ROW_CHUNK < REDUCE_PARTIALS ? value : partial[p] + value;
+            if (i + 1 == r->length || i % ROW_CHUNK == ROW_CHUNK - 1) {
+                v_store(total, row_join(partial, min_int64(i % ROW_CHUNK + 1, REDUCE_PARTIALS)));
+                for (int lane = 0; lane < LANES; lane++) {
+                    sums[first + lane] = (i < ROW_CHUNK ? 0 : sums[first + lane]) + (double)total[lane];
+                }
+            }
         }
     }
-    return LW_OK;
 }
 
-static lw_status run_rows(lw_context *context, const void *layout_argument, const void *const *inputs,
-                          void *const *outputs, const lw_scalar *parameters, int32_t input_count,
-                          row_function *function) {
-    const lw_layout *layout = layout_argument;
-    rows all = {.layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
-    all.function = function;
-    all.input_count = input_count;
-    all.count = layout_count(layout, 0, layout->ndim - layout->inner);
-    all.length = layout_count(layout, layout->ndim - layout->inner, layout->ndim);
-    if (all.count == 0 || all.length == 0) {
-        return LW_OK;
+/* Defines a function `name` that computes rows of the result from `count` operands, one of which may be the result
+ * itself, and `constants` numbers for each row. An absent operand has the constant value in `absent`. If `summed`, the
+ * function stores the sums of the results, of which none is -0, in `sums`: each chunk is summed in 64 partials as in
+ * reduce_block.h, and the sums of the chunks are added in float64. */
+#define ROW_MAP(name, count, constants, expression, summed)                                                         \
+    static lw_status name##_task(lw_context *context, int64_t task, const void *argument) {                         \
+        const row_map_call *c = argument;                                                                           \
+        int64_t first = task * c->per_task * ROW_CHUNK;                                                             \
+        double sum = row_map_chunks(c->r, c->operands, count, c->absent, c->numbers, constants, expression, summed, \
+                                    first, min_int64(first + c->per_task * ROW_CHUNK, c->r->length), c->sums);      \
+        if (summed && !c->sums) *c->sum = sum;                                                                      \
+        return LW_OK;                                                                                               \
+    }                                                                                                               \
+    RARE double name##_divided(const row *r, const row_operand *operands, const element *absent,                    \
+                               const row_numbers *numbers) {                                                        \
+        row_map_call call = {.r = r, .operands = operands, .absent = absent, .numbers = numbers};                   \
+        return row_map_by_tasks(&call, summed, name##_task);                                                        \
+    }                                                                                                               \
+    INLINE void name(const row *r, int beside, const row_operand *operands, const element *absent,                  \
+                     const row_numbers *numbers, double *sums) {                                                    \
+        if (beside) {                                                                                               \
+            row_map_beside(r, operands, count, absent, numbers, constants, expression, summed ? sums : NULL);       \
+            return;                                                                                                 \
+        }                                                                                                           \
+        double sum = HAS_THREADS && r->division ? name##_divided(r, operands, absent, numbers)                      \
+                                                : row_map_chunks(r, operands, count, absent, numbers, constants,    \
+                                                                 expression, summed, 0, r->length, NULL);           \
+        if (summed) sums[0] = sum;                                                                                  \
     }
-    if (HAS_THREADS && all.count < context->threads && all.length >= ROW_DIVIDED) {
-        row_division division = {context, LW_OK};
-        all.division = &division;
-        all.per_task = all.count;
-        rows_task(context, 0, &all);
-        return division.status;
+
+/* Computes rows that are side by side one at a time. */
+static void row_each(const row *r, row_function *function) {
+    row one = *r;
+    one.width = 1;
+    for (int64_t i = 0; i < r->width; i++) {
+        one.in[0].data = r->in[0].data + i * ELEMENT_SIZE;
+        one.out.data = one.out_data = r->out_data + i * ELEMENT_SIZE;
+        one.prefetch = one.in[0].data;
+        function(&one);
     }
-    all.per_task = items_per_task(context, all.count, 1);
-    int64_t tasks = divide_up(all.count, all.per_task);
-    all.tiles = row_tiles_of(layout, input_count, all.length);
-    if (all.tiles.reads || all.tiles.writes) {
-        all.tiles.buffers = allocate_scratch(context, (size_t)(tasks * all.tiles.rows * all.tiles.step));
-    }
-    lw_status status = run_tasks(context, tasks, rows_task, &all);
-    release_scratch(context, all.tiles.buffers);
-    return status;
 }
 
-/* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row. */
-#define ROWS(op, input_count) \
-    ELEMENT_KERNEL(op) { return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row); }
+/* Defines the kernel lw_<op>_<dtype> from <op>_rows(r, beside); or from <op>_row and <op>_beside, which call it. */
+#define ROWS(op, input_count)                                  \
+    static void op##_row(const row *r) { op##_rows(r, 0); }    \
+    static void op##_beside(const row *r) { op##_rows(r, 1); } \
+    ROWS_BY(op, input_count)
+#define ROWS_BY(op, input_count)                                                             \
+    ELEMENT_KERNEL(op) {                                                                     \
+        static const row_kernel kernel = {op##_row, op##_beside, input_count, ELEMENT_SIZE}; \
+        return run_rows(context, layout, inputs, outputs, parameters, &kernel);              \
+    }

@@ -1,6 +1,9 @@
 /* Resolves calls of row operations, such as softmax, whose results depend on all elements of a row. */
 #include "plan/plan.h"
 
+/* What a row takes besides its elements, in steps. */
+enum { STEPS_OF_ROW = 12 };
+
 /* Checks the weight or bias of a row operation: it must have one value per element of a row. */
 static int check_row_operand(const lw_operation *operation, int input, const lw_operand *operand, int64_t row) {
     if (operand->ndim == 1 && operand->shape[0] == row) {
@@ -48,6 +51,7 @@ int lw_resolve_rows(const lw_arguments *arguments, lw_plan *plan) {
         return (int)plan->steps;
     }
     uint32_t converted = (uint32_t)lw_leave_conversion(plan);
+    plan->steps += plan->steps / (x->ndim ? x->shape[axis] : 1) * STEPS_OF_ROW;
     lw_plan_rows(plan, axis);
     plan->layout.converted = converted;
     return 0;
