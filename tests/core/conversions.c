@@ -179,19 +179,38 @@ static void test_conversions(void) {
 #define float16_store_partial(p, x, n) vf32_store_partial_half(p, x, n, 10)
 
 static void test_memory(void) {
-    TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
-    TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
-    TEST_STORAGE(wu64, uint64_t, , wu64_set(3), VF32_LANES)
+    TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES);
+    TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES);
+    TEST_STORAGE(wu64, uint64_t, , wu64_set(3), VF32_LANES);
     TEST_MEMORY(vf32, uint16_t, float16_load, float16_store, float16_load_partial, float16_store_partial,
-                vf32_set(-3.5f), VF32_LANES)
-    TEST_STORAGE(vi32, int8_t, _int8, vi32_set(-0x25), VF32_LANES)
-    TEST_STORAGE(vi32, uint8_t, _uint8, vi32_set(0xa5), VF32_LANES)
-    TEST_STORAGE(vi32, int16_t, _int16, vi32_set(-0x25a5), VF32_LANES)
-    TEST_STORAGE(vi32, uint16_t, _uint16, vi32_set(0xa5a5), VF32_LANES)
-    TEST_STORAGE(vu8, uint8_t, , vu8_set(0xa5), V8_LANES)
-    TEST_STORAGE(vi16, int16_t, , vi16_set(-0x25a5), V16_LANES)
-    TEST_STORAGE(vm8, uint8_t, , vi8_set(-1), V8_LANES)
-    TEST_STORAGE(vm16, uint8_t, , vi16_set(-1), V16_LANES)
+                vf32_set(-3.5f), VF32_LANES);
+    TEST_STORAGE(vi32, int8_t, _int8, vi32_set(-0x25), VF32_LANES);
+    TEST_STORAGE(vi32, uint8_t, _uint8, vi32_set(0xa5), VF32_LANES);
+    TEST_STORAGE(vi32, int16_t, _int16, vi32_set(-0x25a5), VF32_LANES);
+    TEST_STORAGE(vi32, uint16_t, _uint16, vi32_set(0xa5a5), VF32_LANES);
+    TEST_STORAGE(vu8, uint8_t, , vu8_set(0xa5), V8_LANES);
+    TEST_STORAGE(vi16, int16_t, , vi16_set(-0x25a5), V16_LANES);
+    TEST_STORAGE(vm8, uint8_t, , vi8_set(-1), V8_LANES);
+    TEST_STORAGE(vm16, uint8_t, , vi16_set(-1), V16_LANES);
+}
+
+/* Lanes of 1 and 2 bytes: lane i is i, and `any` sees each of them. Halving finds the largest lane, wherever it is. */
+#define TEST_LANES(type, mask, lane_count)                                                              \
+    for (int set = 0; set < lane_count; set++) {                                                        \
+        type lane = type##_iota(), x = type##_select(type##_eq(lane, type##_set(set)), lane, lane / 2); \
+        expect(lane[set] == set, #type "_iota", set, 0, 0, lane[set], set);                             \
+        expect(mask##_any(type##_eq(lane, type##_set(set))), #mask "_any", set, 0, 0, 0, 1);            \
+        for (int n = lane_count / 2; n; n /= 2) {                                                       \
+            x = type##_maximum(x, type##_slide_down(x, n));                                             \
+        }                                                                                               \
+        int largest = set > (lane_count - 1) / 2 ? set : (lane_count - 1) / 2;                          \
+        expect(type##_first(x) == largest, #type "_slide_down", set, 0, 0, type##_first(x), largest);   \
+    }                                                                                                   \
+    expect(!mask##_any(type##_set(0)), #mask "_any", 0, 0, 0, 1, 0)
+
+static void test_lanes(void) {
+    TEST_LANES(vi8, vm8, V8_LANES);
+    TEST_LANES(vi16, vm16, V16_LANES);
 }
 
 int main(int count, char **arguments) {
@@ -203,6 +222,7 @@ int main(int count, char **arguments) {
         test_halves(fraction);
     }
     test_memory();
+    test_lanes();
     printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);
     return failures != 0;
 }
