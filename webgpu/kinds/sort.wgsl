@@ -50,13 +50,9 @@ fn lw_key(word: u32) -> u32 {
     return $key;
 }
 
-// Word i of a row, of which at_row has the offsets.
-fn lw_word(row: u32, at_row: vec4<u32>, i: u32) -> u32 {
-    if (lw.source == lw_operand) {
-        let at = at_row + i * lw.strides[lw.outer];
-        return $word;
-    }
-    return scratch_buffer[lw.source + row * lw.length + i];
+// The word of an element, of which `at` has the offsets.
+fn lw_word(at: vec4<u32>) -> u32 {
+    return $word;
 }
 
 // A pair's place in workgroup memory, so that invocations which access every 8th one use different banks.
@@ -282,11 +278,15 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
                 $fetch
             }
             let before = lw_moved[lw_spread(max(own, 1u) - 1u)] >> 16u;
+            let last = lw_moved[lw_spread(size - 1u)] >> 16u;
             $starts
             workgroupBarrier();
             $write
             workgroupBarrier();
             $ends
+            if (invocation == 0u) {
+                lw_starts[last] += size;
+            }
         }
     }
 }

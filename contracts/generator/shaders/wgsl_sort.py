@@ -21,9 +21,9 @@ def sort(module: Module) -> str:
     to_word, of_word = ("u32($)", "($ != 0u)") if value == "bool" else ("bitcast<u32>($)", f"bitcast<{value}>($)")
     key, load = module.function(), module.load(0)
     template = read_template("sort")
-    place, moved = "", "0u"
+    places, place = "", "0u"
     if module.contract.operation == "argsort":
-        place, moved = " let place# = lw_place(row, from#);", "place#"
+        places, place = "place", "place#"
         names = {
             "key": "word",
             "word": f"{key}({load}) ^ lw.flip",
@@ -32,7 +32,6 @@ def sort(module: Module) -> str:
             "store": module.store("i32(place)"),
             "move_place": "scratch_buffer[to + lw.count * lw.length] = place;",
         }
-        template += read_template("sort_places")
     else:
         names = {
             "key": f"{key}({of_word.replace('$', 'word')}) ^ lw.flip",
@@ -52,8 +51,8 @@ def sort(module: Module) -> str:
         exchange_four=_exchange((i, i + 4) for i in _EIGHT if not i & 4),
         exchange_two=_exchange((i, i + 2) for i in _EIGHT if not i & 2),
         exchange_one=_exchange((i, i + 1) for i in _EIGHT if not i & 1),
-        read=_each("let i# = i + #u * 256u; let w# = lw_word(row, at_row, min(i#, end - 1u));")
-        + "\n"
+        read=_each("let i# = i + #u * 256u;")
+        + _words("w", "min(i#, end - 1u)")
         + _each("var k# = select(0xffu, lw_digit(w#), i# < end);"),
         count=_each("if (i# < end) { atomicAdd(&lw_counts[k#][invocation & 7u], 1u); }"),
         zero=_each("atomicStore(&lw_counts[invocation][#], 0u);"),
@@ -73,16 +72,33 @@ def sort(module: Module) -> str:
         starts=_each(
             "if (own + #u < size && (own + #u == 0u || k# >> 16u != $)) { lw_starts[k# >> 16u] -= own + #u; }"
         ),
-        write=_each(
-            "let m# = lw_moved[lw_spread(min(invocation + #u * 256u, size - 1u))]; let from# = first + (m# & 0xffffu);"
-            " let moved# = lw_word(row, at_row, from#);" + place
-        )
-        + "\n"
-        + _each(f"if (i# < end) {{ lw_move(row, at_row, lw_starts[m# >> 16u] + i# - first, moved#, {moved}); }}"),
-        ends=_each("if (own + #u < size && own + #u > 0u && k# >> 16u != $) { lw_starts[$] += own + #u; }")
-        + _each("if (own + #u + 1u == size) { lw_starts[k# >> 16u] += size; }"),
+        write=_each("let m# = lw_moved[lw_spread(min(invocation + #u * 256u, size - 1u))];")
+        + _words("moved", "first + (m# & 0xffffu)", places)
+        + _each(f"if (i# < end) {{ lw_move(row, at_row, lw_starts[m# >> 16u] + i# - first, moved#, {place}); }}"),
+        ends=_each("if (own + #u < size && own + #u > 0u && k# >> 16u != $) { lw_starts[$] += own + #u; }"),
     )
     return module.bindings(scratch="u32") + module.loads(numbers=False) + text
+
+
+def _words(words: str, index: str, places: str = "") -> str:
+    """Returns the statements that read eight words of a row, and the places of their elements. All have one branch,
+    because some compilers take exponential time and memory for branches in loops."""
+    variables = [words, *([places] if places else [])]
+    of_operand = [f"lw_word(at_row + ({index}) * lw.strides[lw.outer])", index]
+    of_scratch = [f"scratch_buffer[words + {index}]", f"scratch_buffer[words + lw.count * lw.length + {index}]"]
+    read = [
+        "\n".join(_each(f"{x}# = {text};") for x, text in zip(variables, texts, strict=False))
+        for texts in (of_operand, of_scratch)
+    ]
+    return f"""
+{"".join(_each(f"var {x}#: u32;") for x in variables)}
+if (lw.source == lw_operand) {{
+{read[0]}
+}} else {{
+let words = lw.source + row * lw.length;
+{read[1]}
+}}
+"""
 
 
 def _each(text: str, between: str = "\n") -> str:
