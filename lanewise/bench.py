@@ -11,7 +11,6 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from math import inf, isqrt
 from typing import Any, NamedTuple
@@ -156,9 +155,10 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
     contestants, wrong = [], []
     for name in backends:
         placed = [x.to(name) for x in inputs]
-        contestant = Contestant.calling(name, function, *placed)
-        if placed[0].backend.is_gpu:  # a view, because it does not compute results that are freed before they are read
-            contestant = replace(contestant, expression=f"{contestant.expression}[...]", finish=_wait)
+        is_gpu = placed[0].backend.is_gpu  # which computes what is viewed or kept, and not results that are freed
+        call = (lambda *x: function(*x)[...]) if is_gpu else function
+        wait = (lambda result: lw.synchronize(result.backend)) if is_gpu else None
+        contestant = Contestant.calling(name, call, *placed, finish=wait)
         result: Any = contestant.run()
         if result._backend_name != name:
             continue  # this GPU backend has no kernel: the operation ran on the CPU
@@ -170,11 +170,6 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
         contestants.append(Contestant.calling(NUMPY, work.in_numpy, np, *arrays))
     timings = measure(contestants, repeats=REPEATS, sample_seconds=seconds)
     return Row(work.operation, inputs[0].shape, {timing.name: timing for timing in timings}, tuple(wrong))
-
-
-def _wait(result: lw.Tensor) -> None:
-    """Waits until a GPU has finished, by reading one element of the result."""
-    result.reshape(-1)[:1].tolist()
 
 
 def _differs(result: lw.Tensor, expected: lw.Tensor) -> bool:
