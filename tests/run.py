@@ -60,6 +60,7 @@ class Runner:
             "PYTHONSAFEPATH": "1",  # import the installed package, not the current folder
             "LANEWISE_REQUIRE": os.environ.get("LANEWISE_REQUIRE") or required(),
         }
+        self.environment.pop("PYTHONPATH", None)  # which would import another checkout
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # thousands of processes would compile the same modules
         if quick:
             both = ",".join(best_and_scalar())

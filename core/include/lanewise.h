@@ -27,6 +27,14 @@ typedef union lw_scalar {
     int64_t i;
 } lw_scalar;
 
+/* Of at most so many bytes, stored integers are reduced in their own lanes. Pages, which download the code, have it for
+ * pictures alone. */
+#if defined __wasm__
+#define LW_OWN_BYTES 1
+#else
+#define LW_OWN_BYTES 2
+#endif
+
 typedef struct lw_context lw_context;
 typedef lw_status lw_task(lw_context *context, int64_t index, const void *argument);
 

@@ -69,7 +69,7 @@ static inline element reduced_element(const reduced *r) {
     REDUCTION_BY(op, input_count, partial, result, IS_FLOATING ? REDUCE_IN_ORDER : REDUCE_ANY_ORDER, identity,      \
                  finished, is_total, decision, own)
 
-/* Defines <op>_columns of a block reduction that is already defined, and <op>_outputs, which gives only the partials. */
+/* Defines <op>_columns of a block reduction that is already defined, and <op>_outputs, which gives partials. */
 #define BLOCK_COLUMNS(op, order, identity)                                                             \
     static void op##_outputs(const reduce_source *from, int64_t count, int64_t columns, char *out) {   \
         reduce_columns(from, count, columns, order, (vbits)(identity), NULL, op##_map, op##_join,      \
@@ -108,14 +108,16 @@ static inline element reduced_element(const reduced *r) {
                                          own};                                                               \
     REDUCTION_KERNEL(op)
 
-/* Defines OWN(op), the kernels of a reducer of int32 for integers of 1 and 2 bytes, which do not convert them; NULL for
- * other dtypes. */
+/* Defines OWN(op), the kernels of a reducer of int32 for integers of LW_OWN_BYTES at most, which do not convert them;
+ * NULL for other dtypes. */
 #ifdef LW_ELEMENT_INT32
 #define OWN(op) op##_own
-#define OWN_KERNELS(op, int8, uint8, int16, uint16)               \
-    HIDDEN_KERNEL lw_##int8, lw_##uint8, lw_##int16, lw_##uint16; \
-    static lw_kernel *const op##_own[LW_DTYPE_COUNT] = {          \
-        [LW_INT8] = lw_##int8, [LW_UINT8] = lw_##uint8, [LW_INT16] = lw_##int16, [LW_UINT16] = lw_##uint16};
+#define OWN_KERNELS(op, int8, uint8, int16, uint16)                                                        \
+    HIDDEN_KERNEL lw_##int8, lw_##uint8, lw_##int16, lw_##uint16;                                          \
+    static lw_kernel *const op##_own[LW_DTYPE_COUNT] = {[LW_INT8] = lw_##int8,                             \
+                                                        [LW_UINT8] = lw_##uint8,                           \
+                                                        [LW_INT16] = LW_OWN_BYTES < 2 ? NULL : lw_##int16, \
+                                                        [LW_UINT16] = LW_OWN_BYTES < 2 ? NULL : lw_##uint16};
 #else
 #define OWN(op) NULL
 #define OWN_KERNELS(op, int8, uint8, int16, uint16)

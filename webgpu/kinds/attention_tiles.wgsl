@@ -1,8 +1,8 @@
 // For attention.wgsl: a workgroup computes tiles of 64 queries x 64 columns of the values, or 128 if there are more,
-// from tiles of 64 keys. An invocation computes 4 queries x 8 keys of the scores, then 4 queries x 8 columns, or twice as
-// many. These are products of strips, 16 elements of the queries and keys, or 16 keys; the next strip is loaded into
-// registers while one is multiplied. Branches are rare, because they keep a driver from interleaving the steps of several
-// scores.
+// from tiles of 64 keys. An invocation computes 4 queries x 8 keys of the scores, then 4 queries x 8 columns, or twice
+// as many. These are products of strips, 16 elements of the queries and keys, or 16 keys; the next strip is loaded into
+// registers while one is multiplied. Branches are rare, because they keep a driver from interleaving the steps of
+// several scores.
 //
 // If there are few tiles of queries, the keys are split into parts: the sums of a part go to scratch memory, and
 // `combine` adds them.

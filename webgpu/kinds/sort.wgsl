@@ -7,10 +7,10 @@
 // which are at least as many as there are results, only the first of both are kept. If there are few results of longer
 // rows, `tiles` writes those of each tile of a row to `scratch`, and runs again on these.
 //
-// Other rows: LSD radix sort by those digits of 8 bits that differ, of words (elements in sort, keys in argsort), and in
-// argsort of the positions of the elements. Each digit takes three dispatches. `blocks` counts the digits of each block
-// of a row, `combine` replaces each count by the sum of the counts of the same digit in earlier blocks, and `main` moves
-// the words. No workgroup waits for another.
+// Other rows: LSD radix sort by those digits of 8 bits that differ, of words (elements in sort, keys in argsort), and
+// in argsort of the positions of the elements. Each digit takes three dispatches. `blocks` counts the digits of each
+// block of a row, `combine` replaces each count by the sum of the counts of the same digit in earlier blocks, and
+// `main` moves the words. No workgroup waits for another.
 //
 // Sources: Knuth, The Art of Computer Programming 3, 5.2.5 and 5.3.4; Satish, Harris and Garland, Designing efficient
 // sorting algorithms for manycore GPUs, 2009, for the passes in workgroup memory.

@@ -1,5 +1,5 @@
-// Conversions between float32 and floats of 16 bits, whose fraction has `width` bits: 10 in float16, 7 in bfloat16. Exact,
-// or rounded once to nearest, ties to even. A driver evaluates what depends on the width alone.
+// Conversions between float32 and floats of 16 bits, whose fraction has `width` bits: 10 in float16, 7 in bfloat16.
+// Exact, or rounded once to nearest, ties to even. A driver evaluates what depends on the width alone.
 
 // The exponent bias of float32 less that of the float.
 fn lw_half_bias(width: u32) -> u32 {

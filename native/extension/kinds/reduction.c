@@ -64,8 +64,8 @@ static int reduces_adjacent(const lw_operand *operand, const reduction *r) {
 }
 
 /* Leaves the conversion of inputs to a kernel of a device, or of the CPU, which converts a block at a time. Where
- * adjacent elements are of different results, the CPU does not: it reads them in place there. A narrow operation reduces
- * integers as they are stored instead, and so stores results in their dtype. */
+ * adjacent elements are of different results, the CPU does not: it reads them in place there. A narrow operation
+ * reduces integers as they are stored instead, and so stores results in their dtype. */
 static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
     uint32_t converted = plan->operation->input_count == 1 ? (uint32_t)lw_leave_conversion(plan) : 0;
     for (int i = 0; i < plan->operation->input_count; i++) {
@@ -75,7 +75,8 @@ static uint32_t leave_conversions(lw_plan *plan, const reduction *r) {
             continue;
         }
         lw_stored_operand(operand, &stored);
-        int is_own = plan->operation->narrow && lw_is_integer(stored.dtype) && lw_item_size(stored.dtype) <= 2;
+        int is_own =
+            plan->operation->narrow && lw_is_integer(stored.dtype) && lw_item_size(stored.dtype) <= LW_OWN_BYTES;
         if (is_own || reduces_adjacent(&stored, r)) {
             plan->dtype = is_own ? plan->result_dtype : plan->dtype;
             plan->layout.dtypes[plan->operation->input_count] = operand->dtype;

@@ -13,8 +13,8 @@ struct lw_storage {
     lw_device *device; /* to which the memory belongs; NULL for the host */
     size_t bytes;
     uint8_t read_only;
-    uint8_t is_shared; /* whether others may know the address, and write there unseen */
-    int size_class;    /* in the cache of storage.c; LW_BORROWED or LW_PENDING */
+    uint8_t is_shared;                    /* whether others may know the address, and write there unseen */
+    int size_class;                       /* in the cache of storage.c; LW_BORROWED or LW_PENDING */
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
     void *owner;     /* the object that `release` releases; in a list of the cache, the next block; if the storage is
                         pending, its tensor */
