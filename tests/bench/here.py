@@ -250,6 +250,7 @@ def one_after_the_other(rounds: int, seconds: float, contestants: Sequence[Conte
     ]
 
 
+@timing.chains(timing.NEVER)
 def with_pauses(rounds: int, seconds: float, contestants: Sequence[Contestant]) -> list[Timing]:
     """Times single calls of the contestants in turn, in at least so many rounds, for at least so many seconds.
 
