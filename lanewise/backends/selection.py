@@ -177,6 +177,9 @@ def open_place(name: Backend | str) -> str:
     """Opens the best backend for a name, and returns the place: the extension's name of the device. If the name stands
     for several backends, skips GPUs that refuse to open."""
     request = parse_backend(name)
+    backend, number = request.candidates[0], request.number or 0
+    if len(request.candidates) == 1 and not request.api and number in registry.open_numbers(backend):
+        return place_of(backend, number)  # without a list of the adapters, which takes longer than most operations
     *others, last = available(request)
     for backend in others:
         with suppress(DeviceError):
