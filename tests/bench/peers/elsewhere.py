@@ -18,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from time import perf_counter_ns
 from typing import Any
 
+import lanewise as lw
 from lanewise.costs.timing import limit_blas_threads
 from tests.bench import runner
 from tests.bench.peers import PEERS, Batch, Peer, open_peer
@@ -125,6 +126,8 @@ class _Server:
     def __init__(self, contestant: str, threads: int) -> None:
         self._backend = contestant
         self._peer = open_peer(contestant, threads) if contestant in PEERS else None
+        if not self._peer:
+            lw.set_num_threads(threads)
 
     def settings(self) -> str:
         return self._peer.settings if self._peer else self._backend
