@@ -19,6 +19,7 @@ Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameter
 
 # With operands that the kernel converts, or computes as they are.
 CONVERTED = ("add", "less", "hypot", "sigmoid", "any", "argmax", "max")
+TWO_BYTES = ("uint16", "float16", "bfloat16")
 LANES = largest("VF32_LANES")
 SPANS = 4 * largest("SPAN_UNIT") + 9  # elements, enough that runner.c divides them into several tasks
 CHUNK = largest("BUFFER") // 4  # elements of 4 bytes that elementwise.c copies at a time
@@ -37,8 +38,8 @@ def cases(contract: Contract) -> Iterator[Case]:
             for shapes, parameters in rows(contract, dtype):
                 yield drawn(contract, dtype, shapes, {**chosen, **parameters})
     for dtype in ("int8", "uint16", "float16", "bfloat16") if contract.operation in CONVERTED else ():
-        is_elementwise = contract.kind.name == "elementwise"  # otherwise the host converts results to 16-bit floats
-        if dtype in contract.dtypes and (is_elementwise or contract.result(dtype) not in ("float16", "bfloat16")):
+        is_elementwise = contract.kind.name == "elementwise"  # otherwise the host may convert results to two bytes
+        if dtype in contract.dtypes and (is_elementwise or contract.result(dtype) not in TWO_BYTES):
             for shapes, parameters in _conversions(contract):
                 yield drawn(contract, dtype, shapes, {**next(settings_of(contract, dtype)), **parameters})
 
