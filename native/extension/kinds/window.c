@@ -2,6 +2,9 @@
 #include "plan/plan.h"
 #include <string.h>
 
+/* What a position of a pool takes besides the elements of its window, in steps. */
+enum { STEPS_OF_POSITION = 60 };
+
 /* If the operation has no such parameter, `pair` keeps the values that the caller has set. */
 static int parse_named_pair(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
     int position = lw_find_named(arguments->operation, name);
@@ -140,7 +143,8 @@ int lw_resolve_window(const lw_arguments *arguments, lw_plan *plan) {
     for (int i = single; i < 4; i++) {
         layout->strides[count][i] = plan->results[0].strides[i - single];
     }
-    plan->steps = size * layout->kernel_size[0] * layout->kernel_size[1];
+    int64_t window = layout->kernel_size[0] * layout->kernel_size[1];
+    plan->steps = pools ? size * (window + STEPS_OF_POSITION) : size * window;
     if (size > 0) {
         plan->steps *= layout->in_channels / layout->groups;
     }
