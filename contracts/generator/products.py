@@ -62,9 +62,9 @@ def _streamed() -> Iterator[Product]:
 
 
 def _divided() -> Iterator[Product]:
-    """Products with a long k and so few rows and columns that tasks divide k: three parts, one of which is short."""
-    long = 2 * largest("UNPACKED_PART") + 9
-    for m, n in ((1, 1), (FEW - 1, 9), (9, FEW - 1)):
+    """Products with a long k and so few rows and columns that tasks divide k: parts, the last of which is short."""
+    long = 2 * largest("PART_MOST") + 9
+    for m, n in ((1, 1), (FEW - 1, 9), (9, FEW - 1), (17, 33)):
         yield m, long, n
 
 
@@ -127,7 +127,7 @@ def _all() -> Iterator[Product]:
 def _one_for_each_path() -> Iterator[Product]:
     yield 3, 5, 9
     yield 9, 5, 9
-    yield 3, 2 * largest("UNPACKED_PART") + 9, 5
+    yield 3, 2 * largest("PART_MOST") + 9, 5
     yield SKINNY + 1, 17, NR + 9
     yield SKINNY + MR, 19, NARROW + NR + 1
     yield SKINNY + 1, largest("GEMM_KC") + 1, NR + 9

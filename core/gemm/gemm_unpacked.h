@@ -13,11 +13,10 @@ enum {
     UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; up to this, nothing is packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
-    UNPACKED_STREAM_NC = 1024,   /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
-    UNPACKED_STREAM_ROWS = 8,    /* rows of B whose products are summed in registers */
-    UNPACKED_MIN_COPY = 16,      /* steps along k from which copying operands that are not contiguous pays, */
-    UNPACKED_MAX_COPY = 1 << 22, /* and elements up to which they are copied */
-    UNPACKED_PART = 1 << 14      /* steps along k of a part, if tasks divide k */
+    UNPACKED_STREAM_NC = 1024,  /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
+    UNPACKED_STREAM_ROWS = 8,   /* rows of B whose products are summed in registers */
+    UNPACKED_MIN_COPY = 16,     /* steps along k from which copying operands that are not contiguous pays, */
+    UNPACKED_MAX_COPY = 1 << 22 /* and elements up to which they are copied */
 };
 
 /* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
@@ -260,71 +259,6 @@ static lw_status unpacked_task(lw_context *context, int64_t task, const void *ar
     return LW_OK;
 }
 
-/* A product whose k is divided into parts. */
-typedef struct unpacked_parts {
-    const gemm *g;
-    int64_t count, per_task;
-    int64_t width; /* elements from a row of a sum to the next: n, rounded up to whole vectors */
-    element *sums; /* m rows for each part */
-} unpacked_parts;
-
-static lw_status unpacked_part_task(lw_context *context, int64_t task, const void *argument) {
-    const unpacked_parts *parts = argument;
-    const gemm *g = parts->g;
-    for (int64_t i = task * parts->per_task; i < min_int64((task + 1) * parts->per_task, parts->count); i++) {
-        element *sums = parts->sums + i * g->m * parts->width;
-        gemm part = *g;
-        part.k = min_int64(g->k - i * UNPACKED_PART, UNPACKED_PART);
-        part.a += i * UNPACKED_PART * g->a_column;
-        part.b += i * UNPACKED_PART * g->b_row;
-        part.bias = NULL;
-        part.activate = NULL;
-        part.c = (char *)sums;
-        part.c_row = parts->width * (int64_t)sizeof *sums;
-        part.c_column = sizeof *sums;
-        unpacked_multiply(&part);
-        for (int64_t r = 0; r < g->m; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
-            for (int64_t c = g->n; c < parts->width; c++) {
-                sums[r * parts->width + c] = 0;
-            }
-        }
-    }
-    return LW_OK;
-}
-
-/* Computes the sums of all parts in tasks, and joins them in a tree, whatever the number of tasks. */
-static lw_status unpacked_by_parts(lw_context *context, unpacked_parts *parts) {
-    const gemm *g = parts->g;
-    int64_t size = g->m * parts->width;
-    parts->per_task = items_per_task(context, parts->count, 1);
-    lw_status status = run_tasks(context, divide_up(parts->count, parts->per_task), unpacked_part_task, parts);
-    if (status != LW_OK) {
-        return status;
-    }
-    for (int64_t step = 1; step < parts->count; step *= 2) {
-        for (int64_t i = 0; i + step < parts->count; i += 2 * step) {
-            element *left = parts->sums + i * size, *right = left + step * size;
-            for (int64_t c = 0; c < size; c += LANES) {
-                v_store(left + c, v_load(left + c) + v_load(right + c));
-            }
-        }
-    }
-    gemm_store_tile(g, 0, 0, g->m, g->n, parts->sums, parts->width, 0, 1);
-    return LW_OK;
-}
-
 static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
-    int64_t tasks = divide_up(g->n, unpacked_task_columns(g));
-    unpacked_parts parts = {.g = g, .count = divide_up(g->k, UNPACKED_PART)};
-    if (HAS_THREADS && parts.count > tasks) {
-        parts.width = round_up(g->n, LANES);
-        parts.sums = allocate_scratch(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
-    }
-    if (!HAS_THREADS || !parts.sums) {
-        return run_tasks(context, tasks, unpacked_task, g);
-    }
-    PATH_IF(HAS_THREADS, "gemm: unpacked, in parts along k");
-    lw_status status = unpacked_by_parts(context, &parts);
-    release_scratch(context, parts.sums);
-    return status;
+    return run_tasks(context, divide_up(g->n, unpacked_task_columns(g)), unpacked_task, g);
 }

@@ -1,4 +1,4 @@
-/* Chooses which way to compute a product, by the table in gemm_run(). Included by gemm_packed.h. */
+/* Chooses which way to compute a product, by the table in gemm_undivided(). Included by gemm_packed.h. */
 #pragma once
 
 #include "layout/copy.h"
@@ -75,7 +75,7 @@ static void *gemm_gather(lw_context *context, gemm *g) {
 }
 
 /* Computes a product in the first way that applies. It may compute C^T = B^T A^T instead of C. */
-static lw_status gemm_run(lw_context *context, const gemm *whole) {
+static lw_status gemm_undivided(lw_context *context, const gemm *whole) {
     int has_few = gemm_has_few_columns(whole), has_contiguous = gemm_has_contiguous_columns(whole);
     gemm transposed = has_few || has_contiguous ? gemm_transposed(whole) : *whole;
     const gemm *small = has_few ? &transposed : whole, *g = has_contiguous ? &transposed : whole;
@@ -94,4 +94,20 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
          : HAS_THREADS && gemm_is_grid(context, g) ? gemm_by_grid(context, g)      /* each task packs for itself */
                                                    : gemm_on_threads(context, g, context->threads); /* shares panels */
     /* clang-format on */
+}
+
+#include "gemm/gemm_parts.h"
+
+static lw_status gemm_run(lw_context *context, const gemm *g) {
+    gemm_parts parts = gemm_parts_of(g);
+    if (HAS_THREADS && parts.count > 1) {
+        parts.sums = allocate_scratch(context, (size_t)(parts.count * g->m * parts.width) * sizeof *parts.sums);
+    }
+    if (!HAS_THREADS || !parts.sums) {
+        return gemm_undivided(context, g);
+    }
+    PATH_IF(HAS_THREADS, "gemm: in parts along k");
+    lw_status status = gemm_by_parts(context, &parts);
+    release_scratch(context, parts.sums);
+    return status;
 }
