@@ -288,7 +288,7 @@ def test_auto_is_compared_with_the_best_backend(gpu, clock, monkeypatch):
     found = row(goal, backends=[gpu] if gpu else AVAILABLE)
     assert lw.get_calibration() is before
     assert found.measured.value == pytest.approx(1.25) and found.met(goal.firm) is False
-    assert len(found.details["cases"]) == (3 if gpu else 2 * len(auto.OPERATIONS))
+    assert len(found.details["cases"]) == auto.DRAWN + (3 if gpu else 2 * len(auto.OPERATIONS))
     assert all(case["best"] == best for case in found.details["cases"]) and " 1.25 of " in found.notes[1]
     clock[auto.AUTO] = 8e5 + 1999
     assert row(goal, backends=[gpu] if gpu else AVAILABLE).measured.value == 1
