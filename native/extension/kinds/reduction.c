@@ -122,6 +122,22 @@ static int resolve_axes(const lw_arguments *arguments, const lw_operand *inputs,
     return 0;
 }
 
+/* Sets a result of this shape, which has the order of the first input's axes in memory. */
+static __attribute__((noinline)) int64_t set_ordered_result(lw_plan *plan, const reduction *r, int keepdims, int ndim,
+                                                            const int64_t *shape) {
+    const lw_operand *x = &plan->operands[0];
+    int64_t strides[LW_MAX_NDIM];
+    lw_operand kept = {.data = x->data, .shape = shape, .strides = strides, .size = 1, .ndim = (int8_t)ndim};
+    lw_broadcast_strides(x, r->ndim, r->shape, strides);
+    for (int axis = 0, i = 0; axis < r->ndim; axis++) {
+        if (!r->reduced[axis] || keepdims) {
+            kept.size *= shape[i];
+            strides[i++] = strides[axis];
+        }
+    }
+    return lw_set_result_like(plan, ndim, shape, &kept, 1);
+}
+
 int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
     const lw_operation *operation = plan->operation;
     PyObject *keeps = lw_argument_of(arguments, LW_PARAMETER_KEEPDIMS);
@@ -147,7 +163,8 @@ int lw_resolve_reduction(const lw_arguments *arguments, lw_plan *plan) {
             shape[ndim++] = r.reduced[axis] ? 1 : r.shape[axis];
         }
     }
-    int64_t size = lw_set_result(plan, ndim, shape);
+    int is_ordered = !plan->operands[0].contiguous && !arguments->out;
+    int64_t size = is_ordered ? set_ordered_result(plan, &r, keepdims, ndim, shape) : lw_set_result(plan, ndim, shape);
     if (size > 0) {
         plan->steps = size * extent;
         fill_reduction_layout(plan, &r, keepdims);
