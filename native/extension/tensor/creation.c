@@ -91,9 +91,25 @@ static int dtype_to_create(const lw_plan *plan, int dtype) {
     return is_rounded && is_range && !lw_devices[plan->placement.backend] ? LW_FLOAT64 : dtype;
 }
 
+/* Returns a tensor on the CPU that is filled with the parameter of full(). */
+static PyObject *copy_number(const lw_plan *plan, int ndim, const int64_t *shape, int dtype) {
+    lw_tensor *result = lw_tensor_new(dtype, ndim, shape, plan->placement);
+    lw_operand number;
+    lw_operand_from_scalar(lw_is_floating(dtype) ? LW_WEAK_FLOAT : LW_WEAK_INT, plan->parameters[0], &number);
+    if (result && lw_copy_into(result, &number) < 0) {
+        Py_DECREF((PyObject *)result);
+        return NULL;
+    }
+    return (PyObject *)result;
+}
+
 /* Runs a creation kernel whose operation and parameters the plan has. */
 static PyObject *run_creation(lw_plan *plan, int ndim, const int64_t *shape, int dtype) {
+    int is_stored = lw_elements(dtype) != dtype && lw_item_size(dtype) < 4; /* no kernel computes in it */
     plan->placement = plan->result_placement = lw_resolve_placement(NULL, 0);
+    if (is_stored && plan->operation == &lw_operations[LW_OPERATION_full] && lw_is_host(plan->placement.backend)) {
+        return copy_number(plan, ndim, shape, dtype);
+    }
     if (plan->placement.backend < 0 || lw_set_kernel(plan, 0, dtype_to_create(plan, dtype)) < 0 ||
         lw_set_result(plan, ndim, shape) < 0) {
         return NULL;
