@@ -102,14 +102,22 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
         yield _for_all(contract, (2 * largest("REDUCE_BLOCK") * largest("REDUCTION_CHUNK") + 5,)), {"axis": 0}
     if contract.operation not in ("sum", "max", "var", "norm_l2", "vecdot", "argmax", "sum_compensated"):
         return
-    block, columns, short = largest("REDUCE_BLOCK"), largest("REDUCE_MAX_COLUMNS"), largest("REDUCTION_SHORT")
+    block, columns = largest("REDUCE_BLOCK"), largest("REDUCE_MAX_COLUMNS")
+    short, scattered = largest("REDUCTION_SHORT"), largest("REDUCTION_SCATTERED")
     chunk = block * largest("REDUCTION_CHUNK")
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
     shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # columns are reduced
     # Rows are reduced here. Groups of 4 or more outputs with few elements each are transposed, then reduced as columns.
     shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
-    shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
+    shapes += [
+        ((9, short), 1),
+        ((9, short + 1), 1),
+        ((9, scattered + 1), 1),
+        ((2 * block + 9, 5), 0),
+        ((5, block + 9), 1),
+        ((3, 4), 0),
+    ]
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, 40, 201), 2)]  # the second task begins in the middle of axis 1
         shapes += [((block, 70), 0), ((70, largest("REDUCE_FAR") // 4), 0)]  # by row, by partial

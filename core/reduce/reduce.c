@@ -33,7 +33,8 @@ enum {
     REDUCTION_CHUNK = (1 << 16) / REDUCE_BLOCK, /* the most blocks per chunk; a power of two */
     REDUCTION_FEW_GROUPS = 4, /* per thread; from this number on, tasks of whole groups keep all threads busy */
     REDUCTION_LINE = 64,      /* bytes of adjacent outputs, at least, that a task reduces */
-    REDUCTION_SHORT = 16      /* transposing a group saves time if at most this many elements per output are reduced */
+    REDUCTION_SHORT = 16,     /* transposing a group saves time if at most this many elements per output are reduced, */
+    REDUCTION_SCATTERED = 64  /* or this many that are not contiguous */
 };
 
 /* The addresses of a group's elements and outputs. */
@@ -128,26 +129,26 @@ static inline void reduction_reduce_columns(const reduction *r, const reduction_
     }
 }
 
-/* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. Not
- * inlined, because its buffers are large, and callers recurse. */
+/* Reduces a group whose outputs have few elements each: transposes it, then reduces columns. Not inlined, because its
+ * buffers are large, and callers recurse. */
 static __attribute__((noinline)) void reduction_transpose(const reduction *r, const reduction_group *g,
                                                           reduced *results) {
     int32_t inputs = r->reducer->inputs, last = r->layout->ndim - 1;
     char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * REDUCE_MAX_SIZE], converted[2][sizeof packed[0]];
     const char *columns[2];
-    int64_t run = r->kept <= last ? r->layout->shape[last] : 1, step = REDUCE_MAX_COLUMNS * r->reducer->size;
+    int64_t run = r->kept <= last ? r->layout->shape[last] : 1, step = r->width * r->reducer->size;
     layout_iterator it;
     iterator_start(&it, r->layout, r->kept, last, inputs, 0);
     for (int64_t i = 0; i < r->count; i += run, iterator_next(&it)) {
         for (int32_t o = 0; o < inputs; o++) {
-            int64_t stored_step = REDUCE_MAX_COLUMNS * r->size[o];
+            int64_t stored_step = r->width * r->size[o];
             copied_rows rows = {{1, run}, {0, stored_step}, {0, r->layout->strides[o][last]}};
             copy_rows(packed[o] + i * stored_step, r->size[o], g->in[o] + it.offset[o], reduction_step(r, o), &rows,
                       g->width, r->size[o]);
         }
     }
     for (int32_t o = 0; o < inputs; o++) {
-        columns[o] = reduction_convert(r, o, r->count * REDUCE_MAX_COLUMNS, packed[o], converted[o]);
+        columns[o] = reduction_convert(r, o, r->count * r->width, packed[o], converted[o]);
     }
     reduce_source from = {columns[0], columns[inputs - 1], step, step};
     reduction_reduce_columns(r, g, &from, 0, r->count, results);
@@ -360,15 +361,19 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
         r.size[o] = is_converted ? r.cast[o]->size[0] : reducer->size;
         adjacent &= !is_converted && reduction_step(&r, o) == reducer->size;
     }
-    r.transposed = !adjacent && r.line >= 4 && r.count <= REDUCTION_SHORT;
+    int is_whole = reduction_is_whole(layout, reducer);
+    r.transposed = !adjacent && r.line >= 4 && r.count <= (is_whole ? REDUCTION_SHORT : REDUCTION_SCATTERED);
     r.width = adjacent || r.transposed ? REDUCE_MAX_COLUMNS : 1;
+    while (r.transposed && r.count * r.width > REDUCTION_SHORT * REDUCE_MAX_COLUMNS) {
+        r.width /= 2;
+    }
     int64_t lines = total / r.line, blocks = divide_up(r.count, REDUCE_BLOCK);
     while (adjacent && r.width * reducer->size > REDUCTION_LINE &&
            lines * divide_up(r.line, r.width) * blocks < context->tasks) {
         r.width /= 2; /* so that all threads have columns */
     }
     r.groups = total / r.line * divide_up(r.line, r.width);
-    r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
+    r.whole = r.width == 1 && is_whole;
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
     while (r.chunk > 1 && r.groups * divide_up(r.count, REDUCE_BLOCK * r.chunk) < context->tasks) {
         r.chunk /= 2; /* the result stays the same, because chunks are subtrees of one tree */
