@@ -1,4 +1,4 @@
-/* Convolution, by one of two algorithms:
+/* Convolution, by one of three algorithms:
  *
  * 1. As a matrix product (implicit im2col). A holds the weight, B the patches of the images, and a row of C one output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
@@ -7,19 +7,21 @@
  *    several threads, each task computes a part of its columns. Small images share products, to amortize packing A and
  *    to fill whole panels of B. In the output, the columns of different images are not adjacent, so a shared product is
  *    computed in scratch memory and copied.
- * 2. Directly, in strips of results. Used if a group has fewer than CONV_MIN_ROWS output channels, which would leave
- *    rows of the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
+ * 2. Directly, from padded planes (conv_planes.h). Used if a group has fewer than CONV_MIN_ROWS output channels, which
+ *    would leave rows of the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
+ * 3. Directly, in strips of results. Used instead if there is no memory for planes, or too many taps.
  *
  * A tap is one position (p, q) in the window.
  *
- * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
+ * All multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
 
+#include "conv_planes.h"
 #include "gemm/gemm_packed.h"
 #include "window.h"
 
 enum {
-    CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed in strips */
+    CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed directly */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
     CONV_TAPS = 16,     /* maximum taps that are packed together */
     CONV_COLUMNS = 512, /* small images share a product until it has this many columns, to amortize its fixed cost */
@@ -350,6 +352,24 @@ static lw_status conv_by_strips(lw_context *context, const lw_window_layout *w, 
     return run_tasks(context, divide_up(s.count, s.per_task), conv_strips_task, &s);
 }
 
+static lw_status conv_directly(lw_context *context, const lw_window_layout *w, const void *const *inputs,
+                               void *const *outputs) {
+    conv_planes s = {.layout = w, .x = inputs[0], .weight = inputs[1], .bias = inputs[2], .out = outputs[0]};
+    if (!IS_DOWNLOADED && planes_start(&s, context->tasks)) {
+        s.per_task = items_per_task(context, s.count, 1);
+        int64_t tasks = divide_up(s.count, s.per_task);
+        s.planes = allocate_scratch(context, (size_t)(tasks * s.channels * s.plane) * sizeof *s.planes);
+        if (s.planes) {
+            PATH_IF(!IS_DOWNLOADED, "conv: by planes");
+            lw_status status = run_tasks(context, tasks, planes_task, &s);
+            release_scratch(context, s.planes);
+            return status;
+        }
+    }
+    PATH("conv: by strips");
+    return conv_by_strips(context, w, inputs, outputs);
+}
+
 static lw_status conv_run(lw_context *context, const lw_window_layout *w, const void *const *inputs,
                           void *const *outputs) {
     const int64_t *weight = w->strides[1], *out = w->strides[3];
@@ -378,8 +398,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
     if (all.product.m < CONV_MIN_ROWS || !weight_is_matrix || !out_is_matrix) {
-        PATH("conv: by strips");
-        return conv_by_strips(context, w, inputs, outputs);
+        return conv_directly(context, w, inputs, outputs);
     }
     double work = gemm_work(&all.product);
     /* At most this many images are computed in one product, so that it is small enough for one task. */
