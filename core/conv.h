@@ -7,8 +7,8 @@
  *    several threads, each task computes a part of its columns. Small images share products, to amortize packing A and
  *    to fill whole panels of B. In the output, the columns of different images are not adjacent, so a shared product is
  *    computed in scratch memory and copied.
- * 2. Directly, from padded planes (conv_planes.h). Used if a group has fewer than CONV_MIN_ROWS output channels, which
- *    would leave rows of the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
+ * 2. Directly, from padded planes (conv_planes.h). Used if a group has few output channels, which would leave rows of
+ *    the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
  * 3. Directly, in strips of results. Used instead if there is no memory for planes, or too many taps.
  *
  * A tap is one position (p, q) in the window.
@@ -21,7 +21,8 @@
 #include "window.h"
 
 enum {
-    CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed directly */
+    CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed directly, */
+    CONV_FEW_ROWS = 6,  /* and one with so many, if its window has several taps */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
     CONV_TAPS = 16,     /* maximum taps that are packed together */
     CONV_COLUMNS = 512, /* small images share a product until it has this many columns, to amortize its fixed cost */
@@ -397,7 +398,8 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     int weight_is_matrix = (weight[2] == w->kernel_size[1] * weight[3] || w->kernel_size[0] == 1) &&
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
-    if (all.product.m < CONV_MIN_ROWS || !weight_is_matrix || !out_is_matrix) {
+    int has_few = !IS_DOWNLOADED && all.product.m <= CONV_FEW_ROWS && taps > channels;
+    if (all.product.m < CONV_MIN_ROWS || has_few || !weight_is_matrix || !out_is_matrix) {
         return conv_directly(context, w, inputs, outputs);
     }
     double work = gemm_work(&all.product);

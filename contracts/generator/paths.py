@@ -231,12 +231,19 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
     block, channels, taps = 2 * largest("GEMM_KC") // 9 + 9, largest("CONV_CHANNELS") + 1, largest("CONV_TAPS")
     yield {"x": (1, channels, 30, 30), "weight": (channels, 1, 3, 3), "bias": (channels,)}, {"groups": channels}
     yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # one GEMM for several images
-    yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
-    yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
+    yield {"x": (2, 3, 20, 20), "weight": (9, 3, taps // 3, 3)}, {"padding": 2}
+    yield {"x": (1, block, 7, 7), "weight": (9, block, 3, 3), "bias": (9,)}, {"padding": 1}  # too many taps for planes
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}
     # Two blocks of output channels: tasks share the packed patches of the image, and several tasks pack them.
     yield {"x": (1, 16, 14, 14), "weight": (largest("GEMM_MC") + 9, 16, 3, 3)}, {"padding": 1}
     yield {"x": (20, 8, 12, 12), "weight": (8, 8, 3, 3)}, {"padding": 1}  # several tasks
+    for width in (3, 7, 11, 17, 23, 45, 63):  # planes: every number of vectors; four rows, two and one
+        yield {"x": (1, 2, 7, width), "weight": (2, 1, 3, 3), "bias": (2,)}, {"groups": 2, "padding": 1}
+    yield (
+        {"x": (1, 4, 19, 40), "weight": (6, 2, 3, 5)},
+        {"groups": 2, "stride": 2, "padding": (2, 5), "dilation": (1, 3)},
+    )
+    yield {"x": (1, 1, 2 * largest("PLANES_BYTES") // 256, 60), "weight": (1, 1, 3, 3)}, {}  # bands
 
 
 def _eigen(contract: Contract, dtype: str) -> Iterator[Row]:
