@@ -11,6 +11,11 @@
 #include "layout/spans.h"
 #include "layout/strided.h"
 
+enum {
+    TAKE_FEW = 16,      /* indices of a row, at most, that are taken one after the other from all rows, */
+    TAKE_ROWS = 1 << 14 /* of which there are at most so many, as their lines have to stay in L2 */
+};
+
 INLINE int32_t gather_index(const char *p) {
     int32_t index;
     __builtin_memcpy(&index, p, sizeof index);
@@ -252,6 +257,15 @@ static lw_status take_spans(lw_context *context, const lw_layout *layout, const 
     }
     int is_rows = layout->ndim == 2 && layout->strides[0][0] == 0 && layout->strides[1][1] == 0 &&
                   layout->strides[0][1] == size && layout->strides[2][1] == size && layout->shape[1] > 0;
+    int32_t last = layout->ndim - 1;
+    int64_t rows = last > 0 ? layout->shape[last - 1] : 0;
+    if (last > 0 && layout->shape[last] <= TAKE_FEW && layout->strides[1][last] != 0 &&
+        layout->strides[1][last - 1] == 0 && rows > TAKE_FEW && rows <= TAKE_ROWS) {
+        PATH("take: few indices of many rows");
+        lw_layout by_index = *layout;
+        layout_move(&by_index, last - 1, last, 3);
+        return run_spans(context, &by_index, inputs, 2, outputs, parameters, function);
+    }
     if (!is_rows) {
         return run_spans(context, layout, inputs, 2, outputs, parameters, function);
     }

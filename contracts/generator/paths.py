@@ -174,6 +174,7 @@ def _gather(contract: Contract, dtype: str) -> Iterator[Row]:
         yield {"x": (9, 5), "indices": (SPANS // 5,)}, {"axis": 0}
         yield {"x": (2, 9), "indices": (SPANS // 2,)}, {"axis": 1}
         yield {"x": (50,), "indices": (SPANS,)}, {"axis": 0}
+        yield {"x": (40, 9), "indices": (3,)}, {"axis": 1}
     if contract.operation == "take_along_axis":
         yield {"x": (9, 50), "indices": (SPANS // 50, 50)}, {"axis": 0}
 
