@@ -29,7 +29,8 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
 
 /* Returns whether a result like `first` is so large that its launch may wait in a chain, which takes a plan. */
 static int may_wait(const lw_operation *operation, const lw_tensor *first) {
-    return first->size * lw_item_size(operation->results[first->dtype]) >= lw_chain_bytes;
+    int dtype = operation->results[first->dtype]; /* negative if the operation does not have it */
+    return dtype >= 0 && first->size * lw_item_size(dtype) >= lw_chain_bytes;
 }
 
 /* Has the kernel convert operands of a dtype that is only stored. */
