@@ -179,11 +179,14 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     tensor = tensor_of("x", x)
     widths = _pad_widths(pad_width, tensor.ndim)
     if mode == "constant":
-        shape = [before + extent + after for extent, (before, after) in zip(tensor.shape, widths, strict=True)]
-        padded = creation.filled_like(tensor, shape, constant_values)
-        inside = (slice(before, before + extent) for extent, (before, _) in zip(tensor.shape, widths, strict=True))
-        padded[tuple(inside)] = tensor
-        return padded
+        order = sorted(range(tensor.ndim), key=lambda axis: -abs(tensor.strides[axis]))  # of the axes in memory
+        ordered = _ext.permute_dims(tensor, order)
+        extents = [(extent, *widths[axis]) for extent, axis in zip(ordered.shape, order, strict=True)]
+        padded = creation.filled_like(
+            tensor, [before + extent + after for extent, before, after in extents], constant_values
+        )
+        padded[tuple(slice(before, before + extent) for extent, before, _ in extents)] = ordered
+        return _ext.permute_dims(padded, sorted(range(tensor.ndim), key=order.__getitem__))
     if mode not in _SOURCES:
         raise ArgumentError(f"expected one of constant, {', '.join(_SOURCES)} for mode, got {describe(mode)}")
     padded = tensor
