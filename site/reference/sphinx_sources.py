@@ -26,7 +26,7 @@ from markup import directive, table  # noqa: E402
 
 REPORT = ROOT / "build" / "reports" / "support.md"
 GUIDE = ("coming-from-numpy", "accuracy", "tuning", "dispatch", "versions")
-FIGURES = ("figures", "figures-dtypes", "figures-webgpu")
+FIGURES = ("figures", "figures-dtypes", "figures-webgpu", "figures-surface")
 EXTEND = ("adding-an-operation", "adding-a-backend")
 
 

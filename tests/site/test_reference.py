@@ -157,7 +157,7 @@ def test_written_pages_are_shown(name, page):
     assert [heading.replace("`", "") for heading in headings] == page(f"docs/{name}").headings
 
 
-@pytest.mark.parametrize("name", ["figures", "figures-dtypes", "figures-webgpu"])
+@pytest.mark.parametrize("name", ["figures", "figures-dtypes", "figures-webgpu", "figures-surface"])
 def test_figures_have_a_machine_and_a_date(name, page):
     source = (ROOT / "site" / "docs" / f"{name}.md").read_text(encoding="utf-8")
     headings = re.findall(r"^<!-- python -m tests.bench .*?-->\n\n(.*?)\n", source, re.MULTILINE)
