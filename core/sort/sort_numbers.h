@@ -27,6 +27,7 @@ enum {
     : LANES > 1             ? 64
                             : 32,
     SORT_RANKED = SIMD_PARTITION ? 16 : SORT_SHORT,
+    SORT_FEW = 256,   /* candidates, at least, beside the results of a selection */
     SORT_MIN_PART = 4 /* selection is divided into parts with at least this many times as many elements as
                         * candidates */
 };
@@ -187,9 +188,17 @@ static lw_status sort_by_prefix(lw_context *context, const sort_range *range, in
     return status == LW_OK && *is_done ? sort_in_blocks(context, s->count, sort_write_prefixes, &state) : status;
 }
 
-/* Returns how many candidates selection collects before it sorts them and keeps the first s->count. For rows longer
- * than this, selection is faster than a full sort. */
-INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
+/* Returns how many candidates selection collects before it sorts them and keeps the first s->count: so many more that
+ * it rarely sorts, but not many more than that, because most of the first ones are not kept. */
+INLINE int64_t sort_candidates(const sort_row *s) {
+    int64_t more = 2 * s->count > SORT_FEW ? 2 * s->count : SORT_FEW;
+    return s->count + (s->count > SORT_CHUNK ? s->count : min_int64(more, SORT_CHUNK));
+}
+
+/* Returns whether selection is faster than a full sort. */
+INLINE int sort_is_selected(const sort_row *s) {
+    return s->length - s->count > (s->count > SORT_CHUNK ? s->count : SORT_CHUNK);
+}
 
 typedef struct sort_selection {
     const sort_row *row;
@@ -390,7 +399,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
 }
 
 /* How many pairs sort_one_row() needs room for, twice: with one vector more, as quicksort requires. */
-INLINE int64_t sort_items(const sort_row *s) { return min_int64(s->length, sort_candidates(s)) + LANES; }
+INLINE int64_t sort_items(const sort_row *s) { return (sort_is_selected(s) ? sort_candidates(s) : s->length) + LANES; }
 
 INLINE int sort_is_ranked(const sort_row *s) { return s->length <= (s->gives_indices ? SORT_SHORT : SORT_RANKED); }
 
@@ -411,7 +420,7 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
         return LW_OK;
     }
     sort_pair *pairs = scratch, *spare = pairs + sort_items(s);
-    if (sort_candidates(s) < s->length) {
+    if (sort_is_selected(s)) {
         PATH("sort: selection");
         return sort_select_in_row(context, s, pairs, spare);
     }
