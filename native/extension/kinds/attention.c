@@ -4,9 +4,6 @@
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* What reading a key and its value takes, in queries that see it. */
-enum { STEPS_OF_KEY = 2 };
-
 enum { QUERY, KEY, VALUE, MASK, RESULT };
 enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the parameters, in the contract's order */
 
@@ -216,7 +213,6 @@ int lw_resolve_attention(const lw_arguments *arguments, lw_plan *plan) {
         split_heads(layout, group);
     }
     int64_t batch = size / (layout->queries * layout->value_depth);
-    int64_t pairs = visible_pairs(layout) + STEPS_OF_KEY * layout->keys;
-    plan->steps = batch * pairs * (layout->depth + layout->value_depth);
+    plan->steps = batch * visible_pairs(layout) * (layout->depth + layout->value_depth);
     return 0;
 }
