@@ -9,7 +9,8 @@
  *    computed in scratch memory and copied.
  * 2. Directly, from padded planes (conv_planes.h). Used if a group has few output channels, which would leave rows of
  *    the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
- * 3. Directly, in strips of results. Used instead if there is no memory for planes, or too many taps.
+ * 3. Directly, in strips of results: if memory for the planes is not available, if a channel has too many taps for
+ *    them, and in pages.
  *
  * A tap is one position (p, q) in the window.
  *

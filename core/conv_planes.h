@@ -88,7 +88,7 @@ INLINE void planes_tile(const conv_planes *s, const element *x, const plane_taps
     }
 }
 
-/* Computes `rows` rows of results, of which there are more than one only if they are short. */
+/* Computes `rows` rows of results. */
 INLINE void planes_rows(const conv_planes *s, const element *x, const plane_taps *taps, const char *bias, char *to,
                         int rows) {
     int64_t columns = s->layout->out_size[1], step = s->layout->strides[3][3], j = 0;
