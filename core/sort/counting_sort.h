@@ -45,13 +45,20 @@ static void sort_extend_range(void *argument, int64_t begin, int64_t end) {
     sort_range *range = argument;
     element_bits keys[SORT_CHUNK];
     sort_keys(range->row, begin, end - begin, keys);
-    element_bits least = range->least, largest = range->largest;
-    for (int64_t i = 0; i < end - begin; i++) {
-        least = keys[i] < least ? keys[i] : least;
-        largest = keys[i] > largest ? keys[i] : largest;
+    for (int64_t i = end - begin; i % LANES; i++) {
+        keys[i] = keys[0];
     }
-    range->least = least;
-    range->largest = largest;
+    vbits least = b_set(range->least), largest = b_set(range->largest);
+    for (int64_t i = 0; i < end - begin; i += LANES) {
+        least = b_minimum(least, b_load(keys + i));
+        largest = b_maximum(largest, b_load(keys + i));
+    }
+    for (int n = LANES / 2; n; n /= 2) {
+        least = b_minimum(least, b_slide_down(least, n));
+        largest = b_maximum(largest, b_slide_down(largest, n));
+    }
+    range->least = b_first(least);
+    range->largest = b_first(largest);
 }
 
 static lw_status sort_find_range(lw_context *context, const sort_row *s, sort_range *range) {

@@ -2,6 +2,7 @@
  *
  * Elements are compared by integer keys (index_reduction.h), which descending sorts invert; the quicksort of values
  * compares floats, with their signs flipped in descending sorts. The algorithm depends on the row:
+ *   up to SORT_BESIDE elements    Values of many rows: a sorting network for rows side by side (sort_beside.h).
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element. Quicksort, if
  *                                 there is one, takes its place for values of more than SORT_RANKED elements.
  *   longer rows, few values       Integers in a small range: counts how often each value occurs (counting_sort.h).
@@ -60,6 +61,8 @@ static void sort_by_rank(const sort_row *s) {
     }
 }
 
+#include "sort/sort_beside.h"
+
 /* A pair of a key and a position. Pairs compare like their keys or, if keys are equal, like their positions. Keys in
  * pairs are unsigned. */
 #ifdef IS_64BIT
@@ -114,10 +117,11 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, sort_pair *p
 }
 
 /* A sort of prefixes of keys, each above its position. The prefix of a key is what it exceeds the least key by, without
- * the last `shift` bits. */
+ * the last `shift` bits. Items of 32 bits, if that is enough, have their highest bit inverted to compare as signed. */
 typedef struct sort_prefixes {
     const sort_row *row;
     int64_t *items;
+    int32_t *narrow; /* the same memory, or NULL for items of 64 bits */
     element_bits least;
     int shift, position_bits;
     int64_t moves; /* of items that have the same prefix as others */
@@ -127,7 +131,11 @@ static void sort_make_prefixes(void *argument, int64_t begin, int64_t end) {
     const sort_prefixes *state = argument;
     element_bits keys[SORT_CHUNK];
     sort_keys(state->row, begin, end - begin, keys);
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; state->narrow && i < end; i++) {
+        uint32_t above = (uint32_t)keys[i - begin] - (uint32_t)state->least;
+        state->narrow[i] = (int32_t)((above << state->position_bits | (uint32_t)i) ^ 0x80000000u);
+    }
+    for (int64_t i = begin; !state->narrow && i < end; i++) {
         sort_key above = (sort_key)keys[i - begin] - (sort_key)state->least;
         state->items[i] = (int64_t)(above >> state->shift) << state->position_bits | i;
     }
@@ -163,7 +171,8 @@ static void sort_order_prefixes(void *argument, int64_t begin, int64_t end) {
 static void sort_write_prefixes(void *argument, int64_t begin, int64_t end) {
     const sort_prefixes *state = argument;
     for (int64_t i = begin; i < end; i++) {
-        sort_write(state->row, i, (int32_t)sort_prefix_position(state, state->items[i]));
+        int64_t item = state->narrow ? state->narrow[i] : state->items[i];
+        sort_write(state->row, i, (int32_t)sort_prefix_position(state, item));
     }
 }
 
@@ -172,13 +181,16 @@ static void sort_write_prefixes(void *argument, int64_t begin, int64_t end) {
 static lw_status sort_by_prefix(lw_context *context, const sort_range *range, int64_t *items, int *is_done) {
     const sort_row *s = range->row;
     sort_prefixes state = {.row = s, .items = items, .least = range->least};
-    state.position_bits = 64 - __builtin_clzll((uint64_t)s->length);
+    state.position_bits = 64 - __builtin_clzll((uint64_t)s->length - 1);
     sort_key width = (sort_key)range->largest - (sort_key)range->least;
     int bits = width ? 64 - __builtin_clzll(width) : 0;
     state.shift = bits + state.position_bits > 63 ? bits + state.position_bits - 63 : 0;
+    state.narrow = bits + state.position_bits <= 32 ? (int32_t *)items : NULL;
+    PATH_EITHER(state.narrow, "sort: narrow items", "sort: wide items");
     lw_status status = sort_in_blocks(context, s->length, sort_make_prefixes, &state);
     if (status == LW_OK) {
-        status = quick_sort_int64(context, items, s->length, is_done);
+        status = state.narrow ? quick_sort_int32(context, state.narrow, s->length, is_done)
+                              : quick_sort_int64(context, items, s->length, is_done);
     }
     if (status == LW_OK && *is_done && state.shift > 0) {
         status = sort_in_order(context, s->length, sort_order_prefixes, &state);
@@ -401,7 +413,9 @@ static lw_status sort_values(lw_context *context, const sort_row *s, sort_key *k
 /* How many pairs sort_one_row() needs room for, twice: with one vector more, as quicksort requires. */
 INLINE int64_t sort_items(const sort_row *s) { return (sort_is_selected(s) ? sort_candidates(s) : s->length) + LANES; }
 
-INLINE int sort_is_ranked(const sort_row *s) { return s->length <= (s->gives_indices ? SORT_SHORT : SORT_RANKED); }
+INLINE int sort_is_ranked(const sort_row *s) {
+    return s->length <= (SIMD_PARTITION && s->gives_indices ? 2 * SORT_RANKED : SORT_RANKED);
+}
 
 /* Returns how much memory sort_one_row() needs: none for rows that are short or divided among tasks. */
 static size_t sort_scratch_bytes(const lw_context *context, const sort_row *s) {
@@ -427,9 +441,10 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
     sort_range range;
     lw_status status = LW_OK;
 #if !IS_FLOATING
-    if (s->length > SORT_SHORT) {
+    if (s->gives_indices || s->length > SORT_SHORT) {
         status = sort_find_range(context, s, &range);
-        if (status != LW_OK || (sort_key)range.largest - (sort_key)range.least < SORT_VALUES) {
+        int is_narrow = (sort_key)range.largest - (sort_key)range.least < SORT_VALUES;
+        if (status != LW_OK || (is_narrow && !(SIMD_PARTITION && s->gives_indices && s->length < 1024))) {
             PATH_IF(status == LW_OK, "sort: by counting");
             return status == LW_OK ? sort_by_counting(context, s, range.least) : status;
         }
@@ -443,7 +458,7 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, void *scra
     if (status != LW_OK || !needs_positions) {
         return status;
     }
-    if (SIMD_PARTITION && s->length <= SORT_SHORT) {
+    if (SIMD_PARTITION && !s->gives_indices && s->length <= SORT_SHORT) {
         PATH_IF(IS_FLOATING, "sort: few ambiguous values, by rank");
         sort_by_rank(s);
         return LW_OK;

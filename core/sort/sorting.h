@@ -78,6 +78,12 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
         call.per_task = call.rows;
         return sort_task(context, 0, &call);
     }
+#ifndef LW_ELEMENT_BOOL
+    if (!gives_indices && call.row.count == call.row.length && call.row.length <= SORT_BESIDE &&
+        call.rows >= SORT_ROWS_BESIDE) {
+        return run_rows(context, layout, inputs, outputs, parameters, &sort_short_rows);
+    }
+#endif
     call.per_task = items_per_task(context, call.rows, 1);
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }

@@ -1,0 +1,93 @@
+/* Sorts short rows side by side (rows.c): a network compares and exchanges whole lines of the tile, so each vector has
+ * an element of LANES rows. Compares floats themselves; rows with NaN or -0, whose order does not follow from comparing
+ * them, are sorted by rank. Included by sort_numbers.h.
+ *
+ * Source: Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M (Batcher's merge exchange). */
+#pragma once
+
+#include "reduce/row.h"
+
+enum {
+    SORT_BESIDE = 64, /* longest row: a network for n elements has about n log2(n)^2 / 4 comparisons */
+    SORT_ROWS_BESIDE = SIMD_PARTITION ? LANES : 4 /* fewest rows; quicksort leaves fewer lanes idle */
+};
+
+#if IS_FLOATING
+#define sort_lesser v_at_most
+#define sort_greater v_at_least
+#else
+#define sort_lesser v_minimum
+#define sort_greater v_maximum
+#endif
+
+/* Moves the lesser of each two elements to the line `first`. */
+INLINE void sort_exchange_lines(char *first, char *second, int64_t width) {
+    element *low = (element *)first, *high = (element *)second;
+    for (int64_t i = 0; i < width; i += LANES) {
+        vec x = v_load(low + i), y = v_load(high + i);
+        v_store(low + i, sort_lesser(x, y));
+        v_store(high + i, sort_greater(x, y));
+    }
+}
+
+static void sort_network(char *lines, int64_t pitch, int64_t length, int64_t width, int descending) {
+    int64_t top = 1;
+    while (2 * top < length) {
+        top *= 2;
+    }
+    for (int64_t p = top; p > 0; p /= 2) {
+        int64_t r = 0, distance = p;
+        for (int64_t q = top;; q /= 2) {
+            for (int64_t i = 0; i + distance < length; i++) {
+                if ((i & p) == r) {
+                    char *first = lines + i * pitch, *second = first + distance * pitch;
+                    sort_exchange_lines(descending ? second : first, descending ? first : second, width);
+                }
+            }
+            if (q == p) {
+                break;
+            }
+            distance = q - p;
+            r = p;
+        }
+    }
+}
+
+/* Sorts one row by rank. Copies it first, because the result may take its place. */
+static void sort_short_row(const row *r) {
+    element x[SORT_BESIDE];
+    copy_strided((char *)x, sizeof *x, r->in[0].data, r->in[0].stride, r->length, sizeof *x);
+    sort_row s = {(const char *)x, r->out_data, sizeof *x, r->out.stride, r->length, r->length};
+    s.flip = r->parameters[1].i ? -1 : 0;
+    sort_by_rank(&s);
+}
+
+static void sort_rows_beside(const row *r) {
+    char *lines = r->out_data;
+    int64_t pitch = r->out.stride;
+#if IS_FLOATING
+    int has_ambiguous = 0;
+    for (int64_t i = 0; i < r->width; i += LANES) {
+        vmask ambiguous = m_set(0);
+        for (int64_t j = 0; j < r->length; j++) {
+            vec x = v_load((const element *)(lines + j * pitch) + i);
+            ambiguous |= v_ne(x, x) | b_eq(v_bits(x), b_set(BITS_MIN));
+        }
+        has_ambiguous |= m_any(ambiguous);
+    }
+    PATH_EITHER(has_ambiguous, "sort: ambiguous values side by side", "sort: side by side");
+    if (has_ambiguous) {
+        row one = *r;
+        for (int64_t i = 0; i < r->width; i++) {
+            one.in[0].data = one.out_data = lines + i * ELEMENT_SIZE;
+            sort_short_row(&one);
+        }
+        return;
+    }
+#else
+    PATH("sort: side by side");
+#endif
+    sort_network(lines, pitch, r->length, r->width, r->parameters[1].i != 0);
+}
+
+static const row_kernel sort_short_rows = {sort_short_row, sort_rows_beside, 1, ELEMENT_SIZE};
