@@ -88,20 +88,36 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
         PATH("reduction: at most one element");
         return x; /* at most one element */
     }
-    int64_t stride = layout->strides[input][last], run = layout->shape[last];
+    int64_t stride = layout->strides[input][last], run = layout->shape[last], at = start % run;
+    int has_lines = last > r->kept;
+    int64_t lines = has_lines ? layout->shape[last - 1] : 1, line = start / run % lines;
+    int64_t line_step = has_lines ? layout->strides[input][last - 1] : 0;
     layout_iterator it;
-    iterator_start(&it, layout, r->kept, last, input + 1, start / run);
-    int64_t at = start % run;
+    iterator_start(&it, layout, r->kept, last - has_lines, input + 1, start / run / lines);
     if (stride == size && at + count <= run) {
         PATH("reduction: within a row");
-        return x + it.offset[input] + at * stride;
+        return x + it.offset[input] + line * line_step + at * stride;
     }
     PATH("reduction: packed");
     PATH_IF(at > 0, "reduction: packed from within a row");
-    for (int64_t done = 0; done < count; at = 0, iterator_next(&it)) {
-        int64_t n = min_int64(count - done, run - at);
-        copy_strided(packed + done * size, size, x + it.offset[input] + at * stride, stride, n, size);
+    for (int64_t done = 0; done < count;) {
+        const char *from = x + it.offset[input] + line * line_step + at * stride;
+        int64_t whole = at ? 0 : min_int64((count - done) / run, lines - line);
+        int64_t n = whole ? whole * run : min_int64(count - done, run - at);
+        if (whole) {
+            PATH("reduction: packed whole rows");
+            copied_rows rows = {{1, whole}, {0, run * size}, {0, line_step}};
+            copy_rows(packed + done * size, size, from, stride, &rows, run, size);
+        } else {
+            copy_strided(packed + done * size, size, from, stride, n, size);
+        }
         done += n;
+        line += whole ? whole : at + n == run;
+        at = 0;
+        if (line == lines) {
+            line = 0;
+            iterator_next(&it);
+        }
     }
     return packed;
 }
@@ -352,6 +368,15 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     int64_t total = layout_count(layout, 0, r.kept);
     if (total == 0) {
         return LW_OK;
+    }
+    if (reducer->place && r.count == 1) {
+        PATH("index reduction: of one element each");
+        int32_t index = 0;
+        lw_layout filled = *layout;
+        for (int32_t d = 0; d < layout->ndim; d++) {
+            filled.strides[0][d] = 0;
+        }
+        return copy_layout(context, &filled, (const char *)&index, outputs[0], sizeof index);
     }
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
     int adjacent = r.kept && layout->inner == 1 && r.line >= 4;

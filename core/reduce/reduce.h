@@ -1,8 +1,9 @@
 /* Reductions: the elements along the last `inner` dimensions of a layout become one value.
  *
- * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. A reducer reduces a block, and a tree
- * whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
- * instruction set, for every number of threads and every memory layout. */
+ * The reduced elements, in the order of the layout, are cut into blocks of REDUCE_BLOCK. A reducer reduces a block, and
+ * a tree whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
+ * instruction set and for every number of threads. The host puts the dimensions into the order of memory, unless the
+ * result is an index: then those that are reduced keep theirs. */
 #pragma once
 
 #include "lanewise.h"

@@ -110,13 +110,14 @@ int lw_order_by_stride(int ndim, const int64_t *shape, const int64_t *strides, i
     return is_changed;
 }
 
-void lw_collapse_ordered(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
-                         int64_t strides[][LW_MAX_NDIM], int by) {
-    int order[LW_MAX_NDIM];
+void lw_collapse_ordered(lw_layout *layout, int ndim, int inner, int orders_inner, const int64_t *shape,
+                         int operand_count, int64_t strides[][LW_MAX_NDIM], int by) {
+    int order[LW_MAX_NDIM], outer = ndim - inner;
     int64_t ordered_shape[LW_MAX_NDIM], ordered[LW_MAX_OPERANDS][LW_MAX_NDIM];
-    lw_order_by_stride(ndim - inner, shape, strides[by], order);
+    lw_order_by_stride(outer, shape, strides[by], order);
+    lw_order_by_stride(orders_inner ? inner : 0, shape + outer, strides[by] + outer, order + outer);
     for (int axis = 0; axis < ndim; axis++) {
-        int from = axis < ndim - inner ? order[axis] : axis;
+        int from = axis < outer ? order[axis] : orders_inner ? outer + order[axis] : axis;
         ordered_shape[axis] = shape[from];
         for (int i = 0; i < operand_count; i++) {
             ordered[i][axis] = strides[i][from];

@@ -14,9 +14,10 @@ int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int6
  * merge only with each other. */
 void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
                  const int64_t strides[][LW_MAX_NDIM]);
-/* Does the same with the dimensions before the inner ones in the order in which operand `by` has them in memory. */
-void lw_collapse_ordered(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
-                         int64_t strides[][LW_MAX_NDIM], int by);
+/* Does the same with the dimensions before the inner ones, and if `orders_inner` also the inner ones, in the order in
+ * which operand `by` has them in memory. */
+void lw_collapse_ordered(lw_layout *layout, int ndim, int inner, int orders_inner, const int64_t *shape,
+                         int operand_count, int64_t strides[][LW_MAX_NDIM], int by);
 /* Orders axes by the distance of their elements in memory, farthest first; those of extent 1 do not matter.
  * Returns whether their order changes. */
 int lw_order_by_stride(int ndim, const int64_t *shape, const int64_t *strides, int *order);

@@ -36,7 +36,8 @@ static void fill_reduction_layout(lw_plan *plan, const reduction *r, int keepdim
         shape[i] = r->shape[order[i]];
         strides[count][i] = i >= r->ndim - inner ? 0 : plan->results[0].strides[keepdims ? order[i] : i];
     }
-    lw_collapse_ordered(layout, r->ndim, inner, shape, count + 1, strides, 0);
+    int is_indexed = plan->operation->kind == LW_KIND_INDEX_REDUCTION; /* by logical order */
+    lw_collapse_ordered(layout, r->ndim, inner, !is_indexed, shape, count + 1, strides, 0);
     if (inner == 0) {
         /* Inputs are 0-dimensional, or axis=(). Kernels need an axis to reduce, so append one of extent 1. */
         layout->inner = 1;

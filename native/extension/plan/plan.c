@@ -287,7 +287,7 @@ void lw_plan_elements(lw_plan *plan) {
         lw_broadcast_strides(&operands[i], result->ndim, result->shape, strides[i]);
     }
     memcpy(strides[count], result->strides, sizeof strides[count]);
-    lw_collapse_ordered(layout, result->ndim, 0, result->shape, count + 1, strides, count);
+    lw_collapse_ordered(layout, result->ndim, 0, 0, result->shape, count + 1, strides, count);
 }
 
 void lw_plan_rows(lw_plan *plan, int axis) {
@@ -303,7 +303,7 @@ void lw_plan_rows(lw_plan *plan, int axis) {
         }
         strides[count][i] = plan->results[0].strides[source];
     }
-    lw_collapse_ordered(&plan->layout, x->ndim, 1, shape, count + 1, strides, 0);
+    lw_collapse_ordered(&plan->layout, x->ndim, 1, 0, shape, count + 1, strides, 0);
 }
 
 int lw_refuse_extent(const lw_operation *operation, int64_t extent) {
