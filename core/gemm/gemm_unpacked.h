@@ -13,6 +13,8 @@ enum {
     UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; up to this, nothing is packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
+    UNPACKED_DOTS = IS_DOWNLOADED ? 4 : 8, /* dot products that are computed together; a divisor of UNPACKED_NC */
+    UNPACKED_PARTS = 4,                    /* parts of a dot product that is computed alone */
     UNPACKED_STREAM_NC = 1024,  /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
     UNPACKED_STREAM_ROWS = 8,   /* rows of B whose products are summed in registers */
     UNPACKED_MIN_COPY = 16,     /* steps along k from which copying operands that are not contiguous pays, */
@@ -139,57 +141,79 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* Computes the dot products of a row of A with columns j .. j + 3 of B. `last` is the last column of B; it is read in
- * place of columns beyond it. `parts` is 1, or 4 to compute the dot product with column j alone, as four sums of every
- * fourth vector. Requires A and B to be contiguous along k. */
-INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, int parts, element *results) {
-    const element *a = (const element *)(g->a + i * g->a_row), *b[4];
-    for (int c = 0; c < 4; c++) {
-        b[c] = (const element *)(g->b + min_int64(j + c, last) * g->b_column);
+/* Adds up the lanes of each of `count` vectors: neighbors are joined until a vector has the sums of several. If one is
+ * left before its lanes are added up, what it is joined with is not used. */
+INLINE void unpacked_add_lanes(vec *x, const int count, element *results) {
+    int vectors = count;
+#pragma GCC unroll 4
+    for (int lanes = LANES; lanes > 1; lanes /= 2) {
+        vectors = divide_up(vectors, 2);
+#pragma GCC unroll 8
+        for (int i = 0; i < vectors; i++) {
+            x[i] = v_even(x[2 * i], x[2 * i + 1]) + v_odd(x[2 * i], x[2 * i + 1]);
+        }
     }
-    vec total[4];
-    PATH_IF(parts > 1, "unpacked by dots: one column, in parts");
-    PATH_IF(j + 3 > last, "unpacked by dots: fewer than four columns");
+#pragma GCC unroll 8
+    for (int i = 0; i < vectors; i++) {
+        v_store_partial(results + i * LANES, x[i], count < LANES ? count : LANES);
+    }
+}
+
+/* Computes the dot products of a row of A with UNPACKED_DOTS columns of B from column j. `last` is the last column of
+ * B; it is read in place of columns beyond it. With `parts`, computes the dot product with column j alone, as sums of
+ * every UNPACKED_PARTS-th vector. Requires A and B to be contiguous along k. */
+INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, const int parts, element *results) {
+    const int count = parts ? UNPACKED_PARTS : UNPACKED_DOTS;
+    const element *a = (const element *)(g->a + i * g->a_row), *b[UNPACKED_DOTS];
+    vec total[UNPACKED_DOTS];
+    PATH_IF(parts, "unpacked by dots: one column, in parts");
+    PATH_IF(j + UNPACKED_DOTS - 1 > last, "unpacked by dots: some columns beyond the last");
     PATH_IF(LANES > 1 && g->k % LANES, "unpacked by dots: part of a vector");
     PATH_IF(g->k > UNPACKED_KC * LANES, "unpacked by dots: two blocks of k");
     PATH_IF(g->k > 2 * UNPACKED_KC * LANES, "unpacked by dots: more than two blocks of k");
-    for (int c = 0; c < 4; c++) {
+#pragma GCC unroll 8
+    for (int c = 0; c < count; c++) {
+        b[c] = (const element *)(g->b + min_int64(j + (parts ? 0 : c), last) * g->b_column);
         total[c] = v_set(0);
     }
     for (int64_t p = 0; p < g->k;) {
-        vec sum[4];
-        for (int c = 0; c < 4; c++) {
+        vec sum[UNPACKED_DOTS];
+#pragma GCC unroll 8
+        for (int c = 0; c < count; c++) {
             sum[c] = v_set(0);
         }
         int64_t end = min_int64(p + UNPACKED_KC * LANES, g->k);
-        for (; p + 4 * LANES <= end && parts > 1; p += 4 * LANES) {
-            for (int c = 0; c < 4; c++) {
+        for (; p + UNPACKED_PARTS * LANES <= end && parts; p += UNPACKED_PARTS * LANES) {
+#pragma GCC unroll 8
+            for (int c = 0; c < count; c++) {
                 sum[c] = v_fma(v_load(a + p + c * LANES), v_load(b[0] + p + c * LANES), sum[c]);
             }
         }
         for (; p + LANES <= end; p += LANES) {
             vec factor = v_load(a + p);
-            for (int c = 0; c < 4 / parts; c++) {
+#pragma GCC unroll 8
+            for (int c = 0; c < (parts ? 1 : count); c++) {
                 sum[c] = v_fma(factor, v_load(b[c] + p), sum[c]);
             }
         }
         if (p < end) {
             int n = (int)(end - p);
             vec factor = v_load_partial(a + p, n, v_set(0));
-            for (int c = 0; c < 4 / parts; c++) {
+#pragma GCC unroll 8
+            for (int c = 0; c < (parts ? 1 : count); c++) {
                 sum[c] = v_fma(factor, v_load_partial(b[c] + p, n, v_set(0)), sum[c]);
             }
             p = end;
         }
-        for (int c = 0; c < 4; c++) {
+#pragma GCC unroll 8
+        for (int c = 0; c < count; c++) {
             total[c] = total[c] + sum[c];
         }
     }
-    if (parts > 1) {
-        total[0] = (total[0] + total[2]) + (total[1] + total[3]);
-    }
-    for (int c = 0; c < 4 / parts; c++) {
-        results[c] = v_reduce_add(total[c]);
+    if (parts) {
+        results[0] = v_reduce_add((total[0] + total[2]) + (total[1] + total[3]));
+    } else {
+        unpacked_add_lanes(total, UNPACKED_DOTS, results);
     }
 }
 
@@ -201,19 +225,18 @@ static void unpacked_by_dots(const gemm *g) {
             PATH_IF(i > 0, "unpacked by dots: another block of rows");
             PATH_IF(j > 0, "unpacked by dots: another block of columns");
             PATH_IF(columns < UNPACKED_NC, "unpacked by dots: part of a block of columns");
-            for (int64_t c = 0; c < columns; c += 4) {
+            for (int64_t c = 0; c < columns; c += UNPACKED_DOTS) {
                 for (int64_t r = 0; r < rows; r++) {
                     element *to = tile + r * UNPACKED_NC + c;
                     if (j + c + 1 == g->n) {
-                        unpacked_dots(g, i + r, j + c, j + c, 4, to);
-                        to[1] = to[2] = to[3] = 0;
+                        unpacked_dots(g, i + r, j + c, j + c, 1, to);
                     } else {
-                        unpacked_dots(g, i + r, j + c, g->n - 1, 1, to);
+                        unpacked_dots(g, i + r, j + c, g->n - 1, 0, to);
                     }
                 }
             }
             for (int64_t r = 0; r < rows; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
-                for (int64_t c = round_up(columns, 4); c < UNPACKED_NC; c++) {
+                for (int64_t c = columns; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }
             }
