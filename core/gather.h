@@ -12,8 +12,11 @@
 #include "layout/strided.h"
 
 enum {
-    TAKE_FEW = 16,      /* indices of a row, at most, that are taken one after the other from all rows, */
-    TAKE_ROWS = 1 << 14 /* of which there are at most so many, as their lines have to stay in L2 */
+    TAKE_FEW = 16,    /* indices of a row, at most, that are taken one after the other from many rows */
+    TAKE_ROWS = 256,  /* of which their lines stay in L1 */
+    TAKE_SAME = 1024, /* indices, at most, whose positions are computed once for all rows */
+    TAKE_AHEAD = 8,   /* rows that are prefetched, */
+    TAKE_LINES = 8    /* and lines of each */
 };
 
 INLINE int32_t gather_index(const char *p) {
@@ -59,10 +62,14 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
     lw_layout own;
     own.ndim = 0;
     for (int32_t d = 0; d < layout->ndim; d++) {
-        if (layout->strides[1][d] != 0 || layout->shape[d] == 0) {
-            own.shape[own.ndim] = layout->shape[d];
-            own.strides[0][own.ndim++] = layout->strides[1][d];
+        int64_t extent = layout->shape[d], stride = layout->strides[1][d];
+        if (stride == 0 && extent != 0) {
+            continue;
         }
+        int merges = own.ndim > 0 && own.strides[0][own.ndim - 1] == extent * stride;
+        own.ndim += !merges;
+        own.shape[own.ndim - 1] = merges ? own.shape[own.ndim - 1] * extent : extent;
+        own.strides[0][own.ndim - 1] = stride;
     }
     spans all = {.layout = &own, .operands = 1, .data = {(char *)indices}, .parameters = parameters};
     all.total = layout_count(&own, 0, own.ndim);
@@ -95,7 +102,14 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
         return;
     }
     PATH("gather: one index per item");
-    for (int64_t i = 0; i < own.count; i++) {
+    int64_t i = 0;
+    if (own.step[1] == sizeof(int32_t) && own.step[0] == 0 && own.step[2] == size && indexed == 0) {
+        for (; i < own.count; i++) { /* with steps that are constants */
+            int64_t position = gather_position(own.data[1] + i * (int64_t)sizeof(int32_t), extent);
+            __builtin_memcpy(own.data[2] + i * size, own.data[0] + position * stride, (size_t)size);
+        }
+    }
+    for (; i < own.count; i++) {
         gather_item(&own, i, extent, stride, indexed, size);
     }
 }
@@ -232,57 +246,153 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
     return status;
 }
 
-static lw_status take_rows_task(lw_context *context, int64_t task, const void *argument) {
-    const spans *all = argument;
+/* The rows of a task, a part of a line at a time: of positions along the dimension before the last. */
+typedef struct row_iterator {
+    layout_iterator lines;
+    int64_t row, at, end; /* of the part; where it begins in its line; of the task */
+} row_iterator;
+
+static inline void rows_start(row_iterator *it, const spans *all, int64_t task) {
     const lw_layout *layout = all->layout;
-    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->total);
-    int64_t extent = all->parameters[0].i, stride = all->parameters[1].i;
-    int64_t size = layout->shape[1] * layout->strides[2][1];
-    const char *x = all->data[0], *indices = all->data[1];
-    char *to = all->data[2];
-    for (int64_t row = first; row < end; row++) {
-        int64_t position = gather_position(indices + row * layout->strides[1][0], extent);
-        copy_bytes(to + row * layout->strides[2][0], x + position * stride, size);
+    int64_t line = layout->shape[layout->ndim - 2];
+    it->row = task * all->per_task;
+    it->at = it->row % line;
+    it->end = min_int64(it->row + all->per_task, all->total);
+    iterator_start(&it->lines, layout, 0, layout->ndim - 2, 3, it->row / line);
+}
+
+/* Sets `p` to the first elements of up to `most` rows. Returns 0 if there are none. */
+static inline int rows_next(row_iterator *it, const spans *all, int64_t most, span *p) {
+    const lw_layout *layout = all->layout;
+    int32_t along = layout->ndim - 2;
+    p->count = min_int64(most, min_int64(layout->shape[along] - it->at, it->end - it->row));
+    for (int32_t o = 0; o < 3 && p->count; o++) {
+        p->step[o] = layout->strides[o][along];
+        p->data[o] = all->data[o] + it->lines.offset[o] + it->at * p->step[o];
+    }
+    it->row += p->count;
+    it->at += p->count;
+    if (it->at == layout->shape[along]) {
+        it->at = 0;
+        iterator_next(&it->lines);
+    }
+    return p->count > 0;
+}
+
+/* Task: takes few elements of each of many rows, one after the other from a block of rows. */
+static lw_status take_columns_task(lw_context *context, int64_t task, const void *argument) {
+    const spans *all = argument;
+    int32_t last = all->layout->ndim - 1;
+    row_iterator it;
+    span rows = {0};
+    for (rows_start(&it, all, task); rows_next(&it, all, TAKE_ROWS, &rows);) {
+        for (int64_t c = 0; c < all->layout->shape[last]; c++) {
+            span column = rows;
+            for (int32_t o = 0; o < 3; o++) {
+                column.data[o] += c * all->layout->strides[o][last];
+            }
+            all->function(&column, all->parameters);
+        }
     }
     return LW_OK;
 }
 
-/* The kernels of take. Contiguous rows with one index each are copied by a loop of their own, because a span takes as
- * long as copying 500 bytes. */
+/* Task: takes the elements at the same positions from each row. */
+INLINE lw_status take_same(const spans *all, int64_t task, int size) {
+    int32_t last = all->layout->ndim - 1;
+    int64_t offsets[TAKE_SAME], count = all->layout->shape[last], step = all->layout->strides[2][last];
+    for (int64_t i = 0; i < count; i++) {
+        const char *index = all->data[1] + i * all->layout->strides[1][last];
+        offsets[i] = gather_position(index, all->parameters[0].i) * all->parameters[1].i;
+    }
+    row_iterator it;
+    span rows = {0};
+    for (rows_start(&it, all, task); rows_next(&it, all, INT64_MAX, &rows);) {
+        const char *from = rows.data[0];
+        char *to = rows.data[2];
+        for (int64_t row = 0; row < rows.count; row++, from += rows.step[0], to += rows.step[2]) {
+            for (int64_t i = 0; i < count; i++) {
+                __builtin_memcpy(to + i * step, from + offsets[i], (size_t)size);
+            }
+        }
+    }
+    return LW_OK;
+}
+
+/* Task: takes whole rows of contiguous elements, by one index each. */
+static lw_status take_rows_task(lw_context *context, int64_t task, const void *argument) {
+    const spans *all = argument;
+    int32_t last = all->layout->ndim - 1;
+    int64_t extent = all->parameters[0].i, stride = all->parameters[1].i;
+    int64_t size = all->layout->shape[last] * all->layout->strides[2][last];
+    row_iterator it;
+    span rows = {0};
+    for (rows_start(&it, all, task); rows_next(&it, all, INT64_MAX, &rows);) {
+        const char *x = rows.data[0], *index = rows.data[1];
+        char *to = rows.data[2];
+        int64_t index_step = rows.step[1];
+        for (int64_t row = 0; row < rows.count; row++, index += index_step) {
+            if (row + TAKE_AHEAD < rows.count) {
+                const char *next = x + gather_position(index + TAKE_AHEAD * index_step, extent) * stride;
+                for (int64_t at = 0; at < size && at < TAKE_LINES * 64; at += 64) {
+                    __builtin_prefetch(next + at);
+                }
+            }
+            copy_bytes(to, x + gather_position(index, extent) * stride, size);
+            x += rows.step[0];
+            to += rows.step[2];
+        }
+    }
+    return LW_OK;
+}
+
+/* The kernels of take. Short rows have loops of their own, because a span takes as long as copying 500 bytes. */
 static lw_status take_spans(lw_context *context, const lw_layout *layout, const void *const *inputs,
-                            void *const *outputs, const lw_scalar *parameters, span_function *function, int size) {
+                            void *const *outputs, const lw_scalar *parameters, span_function *function,
+                            lw_task *same_task, int size) {
     lw_status status = gather_check(context, layout, inputs[1], parameters);
     if (status != LW_OK) {
         return status;
     }
-    int is_rows = layout->ndim == 2 && layout->strides[0][0] == 0 && layout->strides[1][1] == 0 &&
-                  layout->strides[0][1] == size && layout->strides[2][1] == size && layout->shape[1] > 0;
     int32_t last = layout->ndim - 1;
-    int64_t rows = last > 0 ? layout->shape[last - 1] : 0;
-    if (last > 0 && layout->shape[last] <= TAKE_FEW && layout->strides[1][last] != 0 &&
-        layout->strides[1][last - 1] == 0 && rows > TAKE_FEW && rows <= TAKE_ROWS) {
-        PATH("take: few indices of many rows");
-        lw_layout by_index = *layout;
-        layout_move(&by_index, last - 1, last, 3);
-        return run_spans(context, &by_index, inputs, 2, outputs, parameters, function);
-    }
-    if (!is_rows) {
+    spans all = all_spans(layout, inputs, 2, outputs, parameters, function);
+    int64_t columns = last > 0 ? layout->shape[last] : 0, line = last > 0 ? layout->shape[last - 1] : 0;
+    if (all.total == 0 || last < 1) {
         return run_spans(context, layout, inputs, 2, outputs, parameters, function);
     }
-    PATH("take: rows");
-    spans all = all_spans(layout, inputs, 2, outputs, parameters, function);
-    all.per_task = divide_up(items_per_task(context, all.total, SPAN_UNIT), layout->shape[1]);
-    all.total = layout->shape[0];
-    return run_tasks(context, divide_up(all.total, all.per_task), take_rows_task, &all);
+    const int64_t *steps[] = {layout->strides[0], layout->strides[1], layout->strides[2]};
+    int is_same = 1; /* whether all rows have the same indices */
+    for (int32_t d = 0; d < last; d++) {
+        is_same &= steps[1][d] == 0;
+    }
+    lw_task *task = NULL;
+    if (steps[1][last] == 0 && steps[0][last] == size && steps[2][last] == size) {
+        PATH("take: rows");
+        task = take_rows_task;
+    } else if (steps[1][last] != 0 && columns <= TAKE_FEW && line > TAKE_FEW) {
+        PATH("take: few indices of many rows");
+        task = take_columns_task;
+    } else if (is_same && steps[0][last] == 0 && columns <= TAKE_SAME && all.total >= 4 * columns) {
+        PATH("take: the same indices of each row");
+        task = same_task;
+    } else {
+        return run_spans(context, layout, inputs, 2, outputs, parameters, function);
+    }
+    all.per_task = divide_up(items_per_task(context, all.total, SPAN_UNIT), columns);
+    all.total /= columns;
+    return run_tasks(context, divide_up(all.total, all.per_task), task, &all);
 }
 
 /* Defines the kernel lw_take_bits<bits>. */
-#define TAKE(bits)                                                                                   \
-    static void take_span_##bits(const span *p, const lw_scalar *parameters) {                       \
-        gather_span(p, parameters, 0, bits / 8);                                                     \
-    }                                                                                                \
-    KERNEL(take_bits##bits) {                                                                        \
-        return take_spans(context, layout, inputs, outputs, parameters, take_span_##bits, bits / 8); \
+#define TAKE(bits)                                                                                                     \
+    static void take_span_##bits(const span *p, const lw_scalar *parameters) {                                         \
+        gather_span(p, parameters, 0, bits / 8);                                                                       \
+    }                                                                                                                  \
+    static lw_status take_same_##bits(lw_context *context, int64_t task, const void *argument) {                       \
+        return take_same(argument, task, bits / 8);                                                                    \
+    }                                                                                                                  \
+    KERNEL(take_bits##bits) {                                                                                          \
+        return take_spans(context, layout, inputs, outputs, parameters, take_span_##bits, take_same_##bits, bits / 8); \
     }
 
 /* Defines the kernel lw_put_bits<bits>. If several indices are equal, the last value wins. */
