@@ -369,7 +369,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     if (total == 0) {
         return LW_OK;
     }
-    if (reducer->place && r.count == 1) {
+    if (reducer->place && r.count == 1 && layout->ndim > 0) {
         PATH("index reduction: of one element each");
         int32_t index = 0;
         lw_layout filled = *layout;

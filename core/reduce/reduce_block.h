@@ -23,7 +23,6 @@ typedef enum reduce_order { REDUCE_IN_ORDER, REDUCE_ANY_ORDER } reduce_order;
 
 enum {
     REDUCE_PARTIALS = 64,
-    REDUCE_LEVELS = 6, /* of the tree that joins them */
     REDUCE_REGISTERS = REDUCE_PARTIALS / LANES,
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
@@ -188,40 +187,57 @@ INLINE void reduce_strip_by_row(const reduce_source *from, int64_t at, int64_t c
     }
 }
 
-/* Computes one partial after the other in registers, in the order in which step 2 joins them, so that `joined` holds
- * one of them for each level of its tree. If elements can be joined in any order, all are one partial. */
-INLINE void reduce_strip_by_partial(const reduce_source *from, int64_t at, int64_t count, int registers, int n,
-                                    int most, vbits identity, const vbits *state, reduce_map *map, reduce_join *join,
-                                    vbits *results) {
-    int partials = 1;
-    while (partials < most && partials < count) {
-        partials *= 2;
+/* Computes one partial, of rows first, first + step ... */
+INLINE void reduce_partial(const reduce_source *from, int64_t at, int64_t first, int64_t step, int64_t count,
+                           int registers, int n, vbits identity, const vbits *state, reduce_map *map, reduce_join *join,
+                           vbits *partial) {
+#pragma GCC unroll 16
+    for (int r = 0; r < registers; r++) {
+        partial[r] = identity;
     }
-    vbits joined[REDUCE_LEVELS][REDUCE_STRIP];
-    for (int p = 0, first = 0;; p++) {
-        int level = 0;
+    reduce_rows(from, at, first, step, count, registers, n, state, map, join, partial);
+}
+
+INLINE void reduce_join_all(vbits *left, const vbits *right, int registers, reduce_join *join) {
+#pragma GCC unroll 16
+    for (int r = 0; r < registers; r++) {
+        join(left + r, right + r);
+    }
+}
+
+/* Computes partials in registers, four of those at a time that step 2 joins with each other first, so that a quarter as
+ * many are stored. */
+INLINE void reduce_strip_by_partial(const reduce_source *from, int64_t at, int64_t count, int registers, int n,
+                                    vbits identity, const vbits *state, reduce_map *map, reduce_join *join,
+                                    vbits *results) {
+    vbits joined[REDUCE_PARTIALS / 4][REDUCE_STRIP], next[REDUCE_STRIP], last[REDUCE_STRIP];
+    int quarter = 1;
+    while (4 * quarter < REDUCE_PARTIALS && 4 * quarter < count) {
+        quarter *= 2;
+    }
+    for (int p = 0; p < quarter; p++) {
+        for (int other = 0; other < 2; other++) {
+            vbits *pair = other ? next : results;
+            int64_t first = p + other * quarter;
+            reduce_partial(from, at, first, REDUCE_PARTIALS, count, registers, n, identity, state, map, join, pair);
+            reduce_partial(from, at, first + 2 * quarter, REDUCE_PARTIALS, count, registers, n, identity, state, map,
+                           join, last);
+            reduce_join_all(pair, last, registers, join);
+        }
+        reduce_join_all(results, next, registers, join);
 #pragma GCC unroll 16
         for (int r = 0; r < registers; r++) {
-            results[r] = identity;
+            joined[p][r] = results[r];
         }
-        reduce_rows(from, at, first, most, count, registers, n, state, map, join, results);
-        for (; p >> level & 1; level++) {
+    }
+    for (int half = quarter / 2; half; half /= 2) {
+        for (int p = 0; p < half; p++) {
+            reduce_join_all(joined[p], joined[p + half], registers, join);
+        }
+    }
 #pragma GCC unroll 16
-            for (int r = 0; r < registers; r++) {
-                vbits left = joined[level][r];
-                join(&left, results + r);
-                results[r] = left;
-            }
-        }
-        if (p + 1 == partials) {
-            return;
-        }
-#pragma GCC unroll 16
-        for (int r = 0; r < registers; r++) {
-            joined[level][r] = results[r];
-        }
-        for (int bit = partials / 2; !((first ^= bit) & bit); bit /= 2) { /* adds 1 to the reversed bits */
-        }
+    for (int r = 0; r < registers; r++) {
+        results[r] = joined[0][r];
     }
 }
 
@@ -230,10 +246,11 @@ INLINE void reduce_strip_by_partial(const reduce_source *from, int64_t at, int64
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int registers, int n, reduce_order order,
                          vbits identity, const vbits *state, reduce_map *map, reduce_join *join, vbits *results) {
     if (order == REDUCE_ANY_ORDER) {
-        reduce_strip_by_partial(from, at, count, registers, n, 1, identity, state, map, join, results);
-    } else if (REDUCE_BY_PARTIAL && (from->x_stride >= REDUCE_FAR || count * from->x_stride <= REDUCE_NEAR)) {
+        reduce_partial(from, at, 0, 1, count, registers, n, identity, state, map, join, results);
+    } else if (REDUCE_BY_PARTIAL && registers > 1 &&
+               (from->x_stride >= REDUCE_FAR || count * from->x_stride <= REDUCE_NEAR)) {
         PATH("reduce columns: by partial");
-        reduce_strip_by_partial(from, at, count, registers, n, REDUCE_PARTIALS, identity, state, map, join, results);
+        reduce_strip_by_partial(from, at, count, registers, n, identity, state, map, join, results);
     } else {
         PATH("reduce columns: by row");
         reduce_strip_by_row(from, at, count, registers, n, identity, state, map, join, results);
