@@ -1,24 +1,27 @@
 #include "elementwise.h"
 
+#include "elementwise_rows.h"
 #include "layout/copy.h"
 #include "layout/stream.h"
 #include "layout/strided.h"
 
 enum {
-    BUFFER = 4096,      /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
-    APART = 128,        /* bytes between buffers: addresses a multiple of 4096 apart look alike to processors */
-    CACHE_LINE = 64,    /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
-    TILE_COLUMNS = 64,  /* elements */
-    TILE_LEAST = 4,     /* rows and columns of a matrix; smaller ones are not cut into tiles */
-    LONG_ROW = 64,      /* for rows of at least this length, one call of the body per row is cheaper than copying */
-    LONG_REPEATED = 192 /* the same for a single row that is repeated: it is copied only once */
+    BUFFER = 4096,     /* bytes of an operand that are copied at a time: the buffers of four take 16 KB, within L1 */
+    APART = 128,       /* bytes between buffers: addresses a multiple of 4096 apart look alike to processors */
+    CACHE_LINE = 64,   /* elements of one byte; tasks begin at multiples of it, so they do not write to one line */
+    TILE_COLUMNS = 64, /* elements */
+    TILE_LEAST = 4,    /* rows and columns of a matrix; smaller ones are not cut into tiles */
+    LONG_ROW = 24,     /* for rows of at least this length, one call of a short body per row is cheaper than copying */
+    LONG_ROW_TO_COMPUTE = 64, /* the same for other bodies, for which vectors that are not full cost more */
+    LONG_REPEATED = 192       /* the same for a single row that is repeated: it is copied only once */
 };
 
 /* How an operand is passed to the body. */
 typedef enum passage {
     IN_PLACE, /* contiguous */
     BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
-    FILLED,   /* a single element, repeated in a buffer that is filled once */
+    COLUMN,   /* by row, too: an input with a single element for each long row, which is held */
+    FILLED,   /* a single element, held, or repeated in a buffer that is filled once */
     REPEATED, /* a single short row, repeated in a buffer that is filled once */
     PACKED,   /* copied chunk by chunk: an input to a buffer, or a result from a buffer */
     STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
@@ -33,9 +36,11 @@ typedef struct elementwise_call {
     const lw_scalar *parameters;
     int64_t total, per_task;
     int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
-    int64_t max_count; /* maximum elements per call of the body */
-    int by_row;        /* whether each call must stay within a row */
-    int64_t lead;      /* elements in a task's first call, chosen so that later calls begin at a cache line boundary */
+    int64_t max_count; /* maximum elements that are computed at a time */
+    int by_row;        /* whether there are operands BY_ROW or a COLUMN */
+    body_rows rows;    /* as they are computed, in place or in buffers */
+    int64_t stored_step[LW_MAX_OPERANDS]; /* rows.step before an input is converted and after the result is */
+    int64_t lead; /* elements in a task's first call, chosen so that later calls begin at a cache line boundary */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
 
@@ -49,7 +54,20 @@ static int is_contiguous(const lw_layout *layout, int32_t operand, int64_t size)
     return 1;
 }
 
-static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t size) {
+/* Returns whether the body can hold the elements of an operand as they are stored. */
+static int can_hold(const elementwise_call *call, int32_t operand) {
+    int32_t last = call->kernel->operands - 1;
+    return BODY_HOLDS && last > 1 && operand < last && !call->cast[operand];
+}
+
+/* Returns whether a body is to be called for each row, rather than copying rows. */
+static int has_long_rows(const elementwise *kernel, const lw_layout *layout) {
+    return layout->shape[layout->ndim - 1] >= (kernel->is_short ? LONG_ROW : LONG_ROW_TO_COMPUTE);
+}
+
+static passage choose_passage(const elementwise_call *call, int32_t operand) {
+    const lw_layout *layout = call->layout;
+    int32_t size = call->size[operand];
     if (is_contiguous(layout, operand, size)) {
         return IN_PLACE;
     }
@@ -65,7 +83,14 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     if (outer == 0 && layout->shape[last] < LONG_REPEATED) {
         return REPEATED;
     }
-    return layout->shape[last] >= LONG_ROW && strides[last] == size ? BY_ROW : PACKED;
+    int is_long = has_long_rows(call->kernel, layout);
+    return is_long && strides[last] == size                           ? BY_ROW
+           : is_long && strides[last] == 0 && can_hold(call, operand) ? COLUMN
+                                                                      : PACKED;
+}
+
+static int is_by_row(const elementwise_call *call, int32_t operand) {
+    return call->passage[operand] == BY_ROW || call->passage[operand] == COLUMN;
 }
 
 /* Advances the iterator by `rows` rows of the layout. */
@@ -127,7 +152,7 @@ void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, co
         copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, tail, size);
         padded[o] = buffer[o];
     }
-    kernel->body(kernel->lanes, padded, buffer[last], parameters);
+    kernel->body(kernel->lanes, 0, padded, buffer[last], parameters);
     int32_t size = kernel->size[last];
     copy_strided((char *)output + whole * size, size, buffer[last], size, tail, size);
 }
@@ -144,23 +169,12 @@ void elementwise_streamed(const elementwise *kernel, int64_t count, const void *
             arrays[o] = (const char *)inputs[o] + done * kernel->size[o];
         }
         PATH_IF(SIMD_STREAM && done > 0, "elementwise: streams several chunks of a part");
-        run_body(kernel, part, arrays, buffer, parameters);
+        run_body(kernel, part, 0, arrays, buffer, parameters);
         stream_copy(output + done * size, buffer, part * size);
     }
     if (SIMD_STREAM) {
         stream_end();
     }
-}
-
-/* Converts the elements of an input from where they are stored to a buffer, if it has to be converted. Returns where
- * the converted elements are. */
-static void *convert_input(const elementwise_call *call, int32_t operand, int64_t count, void *stored, void *buffer) {
-    if (!call->cast[operand]) {
-        return stored;
-    }
-    PATH("elementwise: converts an input");
-    run_body(call->cast[operand], count, (const void *const *)&stored, buffer, NULL);
-    return buffer;
 }
 
 static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
@@ -177,9 +191,10 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int64_t first = min_int64(end - position, call->max_count);
     for (int32_t o = 0; o < inputs; o++) {
         char *stored = call->cast[o] ? unconverted : buffer[o];
+        int64_t filled = call->rows.held >> o & 1 ? HELD_BYTES / kernel->size[o] : first;
         if (call->passage[o] == FILLED) {
             PATH("elementwise: filled");
-            transfer_rows(call, o, call->data[o], 1, first, stored, 0);
+            transfer_rows(call, o, call->data[o], 1, filled, stored, 0);
         } else if (call->passage[o] == REPEATED) {
             PATH("elementwise: repeated");
             PATH_IF(column > 0, "elementwise: repeated, from within a row");
@@ -187,43 +202,50 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         } else {
             continue;
         }
-        convert_input(call, o, first, stored, buffer[o]);
+        if (call->cast[o]) {
+            PATH("elementwise: converts an input");
+            run_body(call->cast[o], filled, 0, (const void *const *)&stored, buffer[o], NULL);
+        }
     }
     for (int64_t max_count = SIMD_STREAM && call->lead ? call->lead : call->max_count; position < end;
          max_count = call->max_count) {
         int64_t count = min_int64(end - position, max_count);
-        if (call->by_row) {
-            count = min_int64(count, call->row - column);
+        if (call->by_row) { /* within the rows that are one step apart */
+            int64_t rows = call->layout->shape[last - 1] - it.index[last - 1];
+            PATH_IF(rows * call->row - column < count, "elementwise: by row, in several matrices");
+            count = min_int64(count, rows * call->row - column);
         }
         char *stored[LW_MAX_OPERANDS]; /* where the elements are in memory, or in a buffer if they are copied */
         const void *arrays[LW_MAX_OPERANDS];
         for (int32_t o = 0; o <= inputs; o++) {
             int32_t size = call->size[o];
             stored[o] = call->cast[o] ? unconverted : buffer[o];
-            arrays[o] = buffer[o];
             if (call->passage[o] == IN_PLACE) {
                 PATH("elementwise: in place");
                 stored[o] = call->data[o] + position * size;
             }
-            if (call->passage[o] == BY_ROW) {
+            if (is_by_row(call, o)) {
                 PATH("elementwise: by row");
                 PATH_IF(column > 0, "elementwise: by row, from within a row");
-                stored[o] = call->data[o] + it.offset[o] + column * size;
+                stored[o] = call->data[o] + it.offset[o] + column * call->layout->strides[o][last];
             }
             if (call->passage[o] == PACKED && o < inputs) {
                 PATH("elementwise: packed");
                 PATH_IF(column > 0, "elementwise: packed, from within a row");
                 transfer(call, it, column, count, o, stored[o], 0);
             }
-            if (o < inputs && call->passage[o] != FILLED && call->passage[o] != REPEATED) {
-                arrays[o] = convert_input(call, o, count, stored[o], buffer[o]);
+            arrays[o] = call->cast[o] ? buffer[o] : stored[o];
+            if (o < inputs && call->cast[o] && call->passage[o] != FILLED && call->passage[o] != REPEATED) {
+                PATH("elementwise: converts an input");
+                convert(call->cast[o], column, count, call->row, stored[o], call->stored_step[o], buffer[o],
+                        call->rows.step[o]);
             }
         }
-        const elementwise *cast = call->cast[inputs];
-        run_body(kernel, count, arrays, cast ? buffer[inputs] : stored[inputs], call->parameters);
-        if (cast) {
+        run_rows(kernel, &call->rows, column, count, arrays, (char *)arrays[inputs], call->parameters);
+        if (call->cast[inputs]) {
             PATH("elementwise: converts the result");
-            run_body(cast, count, arrays + inputs, stored[inputs], NULL);
+            convert(call->cast[inputs], column, count, call->row, arrays[inputs], call->rows.step[inputs],
+                    stored[inputs], call->stored_step[inputs]);
         }
         if (call->passage[inputs] == PACKED) {
             PATH("elementwise: packed result");
@@ -237,10 +259,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         }
         position += count;
         column += count;
-        if (column == call->row) { /* no division, which takes as long as a short row */
-            column = 0;
-            iterator_next(&it);
-        } else if (column > call->row && position < end) {
+        if (column >= call->row && position < end) {
             skip_rows(&it, column / call->row);
             column %= call->row;
         }
@@ -249,6 +268,12 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         stream_end();
     }
     return LW_OK;
+}
+
+/* Returns how many rows a tile has: whole cache lines of a column, if several fit. */
+static int64_t tile_rows(int64_t elements, int64_t columns) {
+    int64_t rows = elements / columns;
+    return rows > CACHE_LINE ? rows / CACHE_LINE * CACHE_LINE : rows;
 }
 
 /* A tile: some rows and columns of the matrices of the last two dimensions. */
@@ -270,48 +295,53 @@ static void transfer_tile(const elementwise_call *call, const layout_iterator *i
 static lw_status elementwise_tiles(lw_context *context, int64_t task, const void *argument) {
     const elementwise_call *call = argument;
     const lw_layout *layout = call->layout;
-    int32_t result = call->kernel->operands - 1, last = layout->ndim - 1,
-            rows = (int32_t)call->max_count / TILE_COLUMNS;
-    int64_t across = divide_up(layout->shape[last], TILE_COLUMNS), down = divide_up(layout->shape[last - 1], rows);
+    int32_t result = call->kernel->operands - 1, last = layout->ndim - 1;
+    int64_t columns = min_int64(layout->shape[last], TILE_COLUMNS), rows = tile_rows(call->max_count, columns);
+    int64_t across = divide_up(layout->shape[last], columns), down = divide_up(layout->shape[last - 1], rows);
     int64_t number = task * call->per_task, end = min_int64(number + call->per_task, call->total);
     _Alignas(64) char buffer[LW_MAX_OPERANDS][BUFFER + APART], unconverted[BUFFER];
-    int in_place[LW_MAX_OPERANDS], by_row = 0;
+    int in_place[LW_MAX_OPERANDS];
+    body_rows within = {0};
     for (int32_t o = 0; o <= result; o++) {
-        in_place[o] = layout->strides[o][last] == call->size[o] && !call->cast[o];
-        by_row |= in_place[o];
+        const int64_t *strides = layout->strides[o];
+        int is_row = strides[last] == call->size[o], is_long = has_long_rows(call->kernel, layout),
+            is_dense = is_row && strides[last - 1] == layout->shape[last] * call->size[o];
+        in_place[o] = !call->cast[o] && ((is_row && is_long) || is_dense);
+        if (is_long && strides[last] == 0 && can_hold(call, o)) {
+            PATH_IF(BODY_HOLDS, "elementwise: tiles of a column");
+            in_place[o] = 1;
+            within.columns |= 1u << o;
+        }
     }
     layout_iterator it;
     iterator_start(&it, layout, 0, last - 1, result + 1, number / (down * across));
     for (int64_t at = number % (down * across); number < end; number++) {
-        tile t = {at / across * rows, at % across * TILE_COLUMNS, 0, 0};
+        tile t = {at / across * rows, at % across * columns, 0, 0};
         t.rows = min_int64(layout->shape[last - 1] - t.row, rows);
-        t.columns = min_int64(layout->shape[last] - t.column, TILE_COLUMNS);
-        int64_t calls = by_row ? t.rows : 1, count = by_row ? t.columns : t.rows * t.columns;
+        t.columns = min_int64(layout->shape[last] - t.column, columns);
         const void *arrays[LW_MAX_OPERANDS];
-        int64_t step[LW_MAX_OPERANDS]; /* from one call to the next */
+        within.length = t.columns;
         for (int32_t o = 0; o <= result; o++) {
-            step[o] = in_place[o] ? layout->strides[o][last - 1] : t.columns * call->kernel->size[o];
+            const int64_t *strides = layout->strides[o];
+            within.step[o] = in_place[o] ? strides[last - 1] : t.columns * call->kernel->size[o];
             arrays[o] = buffer[o];
             if (in_place[o]) {
-                arrays[o] = call->data[o] + it.offset[o] + t.row * step[o] + t.column * call->size[o];
+                arrays[o] = call->data[o] + it.offset[o] + t.row * strides[last - 1] + t.column * strides[last];
             } else if (o < result) {
                 char *stored = call->cast[o] ? unconverted : buffer[o];
                 transfer_tile(call, &it, &t, o, stored, 0);
-                convert_input(call, o, t.rows * t.columns, stored, buffer[o]);
+                if (call->cast[o]) {
+                    PATH("elementwise: converts tiles of an input");
+                    run_body(call->cast[o], t.rows * t.columns, 0, (const void *const *)&stored, buffer[o], NULL);
+                }
             }
         }
-        for (int64_t i = 0; i < calls; i++) {
-            run_body(call->kernel, count, arrays, (void *)arrays[result], call->parameters);
-            for (int32_t o = 0; o <= result; o++) {
-                arrays[o] = (const char *)arrays[o] + step[o];
-            }
-        }
+        run_rows(call->kernel, &within, 0, t.rows * t.columns, arrays, (char *)arrays[result], call->parameters);
         char *computed = buffer[result];
         if (call->cast[result]) {
             PATH("elementwise: converts tiles of the result");
-            const void *from = computed;
+            run_body(call->cast[result], t.rows * t.columns, 0, &arrays[result], unconverted, NULL);
             computed = unconverted;
-            run_body(call->cast[result], t.rows * t.columns, &from, computed, NULL);
         }
         if (!in_place[result]) {
             PATH("elementwise: tiles of the result");
@@ -379,14 +409,15 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters};
     call.total = layout_count(layout, 0, layout->ndim);
     int copies = kernel->dtype[0] < 0 && last == 1;
-    if (copies && call.total > 1 && choose_passage(layout, 0, kernel->size[0]) != FILLED) {
+    call.size[0] = kernel->size[0];
+    if (copies && call.total > 1 && choose_passage(&call, 0) != FILLED) {
         PATH("elementwise: copies");
         return copy_layout(context, layout, inputs[0], outputs[0], kernel->size[0]);
     }
     if (call.total == 0 || (call.total == 1 && !converted)) {
         if (call.total) {
             PATH("elementwise: one element");
-            run_body(kernel, 1, inputs, outputs[0], parameters);
+            run_body(kernel, 1, 0, inputs, outputs[0], parameters);
         }
         return LW_OK;
     }
@@ -404,13 +435,19 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
             call.size[o] = call.cast[o]->size[o == last];
         }
         chunk = min_int64(chunk, BUFFER / (call.size[o] > kernel->size[o] ? call.size[o] : kernel->size[o]));
-        call.passage[o] = choose_passage(layout, o, call.size[o]);
-        if (call.passage[o] == REPEATED && o == last) {
-            /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
-            call.passage[o] = PACKED;
+        call.passage[o] = choose_passage(&call, o);
+        call.by_row |= is_by_row(&call, o);
+    }
+    for (int32_t o = 0; o <= last; o++) {
+        if (call.passage[o] == REPEATED && (call.by_row || o == last)) {
+            /* Chunks begin at any column; and of results, this is one strided row. */
+            PATH_IF(o < last, "elementwise: repeated by row");
+            call.passage[o] = layout->strides[o][layout->ndim - 1] == call.size[o] ? BY_ROW : PACKED;
         }
-        call.by_row |= call.passage[o] == BY_ROW;
-        is_buffered |= call.cast[o] || call.passage[o] >= FILLED;
+        int is_held = BODY_HOLDS && last > 1 && call.passage[o] == FILLED;
+        call.rows.held |= (uint32_t)is_held << o;
+        call.rows.columns |= (uint32_t)(call.passage[o] == COLUMN) << o;
+        is_buffered |= (call.cast[o] || call.passage[o] >= FILLED) && !is_held;
         if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
             call.row = layout->shape[layout->ndim - 1];
         }
@@ -421,7 +458,12 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
         call.lead = stream_lead(call.data[last]) / call.size[last];
     }
     call.max_count = is_buffered ? min_int64(call.total, chunk) : call.total;
+    call.rows.length = call.row;
     for (int32_t o = 0; o <= last; o++) {
+        call.stored_step[o] = is_by_row(&call, o) ? layout->strides[o][layout->ndim - 2] : call.row * call.size[o];
+        call.rows.step[o] = call.rows.held >> o & 1 ? 0
+                            : call.cast[o]          ? call.row * kernel->size[o]
+                                                    : call.stored_step[o];
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
             call.max_count = chunk / call.row * call.row;
             PATH_IF(SIMD_STREAM && call.lead, "elementwise: streamed and repeated");
@@ -436,9 +478,9 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
         layout_move(&tiled, column, tiled.ndim - 2, kernel->operands);
         call.layout = &tiled;
         call.max_count = chunk;
-        int64_t down = divide_up(tiled.shape[tiled.ndim - 2], chunk / TILE_COLUMNS);
-        call.total =
-            layout_count(&tiled, 0, tiled.ndim - 2) * down * divide_up(tiled.shape[tiled.ndim - 1], TILE_COLUMNS);
+        int64_t columns = min_int64(tiled.shape[tiled.ndim - 1], TILE_COLUMNS);
+        int64_t down = divide_up(tiled.shape[tiled.ndim - 2], tile_rows(chunk, columns));
+        call.total = layout_count(&tiled, 0, tiled.ndim - 2) * down * divide_up(tiled.shape[tiled.ndim - 1], columns);
         call.per_task = items_per_task(context, call.total, 1);
         return run_tasks(context, divide_up(call.total, call.per_task), elementwise_tiles, &call);
     }

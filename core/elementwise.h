@@ -2,9 +2,10 @@
  *
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
  * an `elementwise` constant that describes it. elementwise.c turns a layout into calls of that body. Operands that are
- * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, a chunk of
- * elements at a time, and a strided result is computed in a buffer and copied out. Operands that are stored in another
- * dtype are converted on the way, by the bodies of casts. The output may be the memory of an input with the same
+ * contiguous, or have long contiguous rows, are passed in place. An input that is a single element, or has one for each
+ * long row, is held: the body does not advance in it. Others are copied to small buffers, a chunk of elements at a
+ * time, and a strided result is computed in a buffer and copied out. Operands that are stored in another dtype are
+ * converted on the way, by the bodies of casts. The output may be the memory of an input with the same
  * strides: no element is read after it is written. */
 #pragma once
 
@@ -17,9 +18,16 @@ enum {
     /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
+    BODY_HOLDS = SIMD_PARTIAL, /* bodies with several inputs can hold some of them; WebAssembly's are kept small */
+    HELD_BYTES = BODY_UNROLL * sizeof(vu64) /* that a body reads of an input that it holds */
 };
 
-typedef void elementwise_body(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters);
+/* If bit i of `held` is set, input i is a single element, repeated in the first HELD_BYTES of its array. */
+typedef void elementwise_body(int64_t count, uint32_t held, const void *const *inputs, void *output,
+                              const lw_scalar *parameters);
+
+/* How far a body advances in an input for each `step` elements of the result. */
+#define BODY_STEP(input, step) (BODY_HOLDS && held >> (input) & 1 ? 0 : (step))
 
 typedef struct elementwise elementwise;
 struct elementwise {
@@ -41,12 +49,12 @@ extern __attribute__((visibility("hidden"))) const elementwise *const elementwis
 void elementwise_tail(const elementwise *kernel, int64_t whole, int64_t tail, const void *const *inputs, void *output,
                       const lw_scalar *parameters);
 
-/* Runs the body for all elements of contiguous arrays. */
-INLINE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
+/* Runs the body for all elements of contiguous arrays, and of inputs that it holds. */
+INLINE void run_body(const elementwise *kernel, int64_t count, uint32_t held, const void *const *inputs, void *output,
                      const lw_scalar *parameters) {
     int64_t tail = SIMD_PARTIAL ? 0 : count & (kernel->lanes - 1), whole = count - tail;
     if (whole) {
-        kernel->body(whole, inputs, output, parameters);
+        kernel->body(whole, held, inputs, output, parameters);
     }
     if (tail) {
         PATH_IF(!SIMD_PARTIAL, "elementwise: tail in a padded register");
@@ -83,7 +91,7 @@ INLINE lw_status run_simple(const elementwise *kernel, const lw_context *context
         return LW_OK;
     }
     PATH("elementwise: one call");
-    run_body(kernel, layout->shape[0], inputs, output, parameters);
+    run_body(kernel, layout->shape[0], 0, inputs, output, parameters);
     return LW_OK;
 }
 

@@ -311,8 +311,13 @@ def _c_loop(loop: Loop) -> str:
     parameters = "".join(
         f"    const {loop.computed.type} {each} = {loop.computed.set(value)};\n" for each, value in loop.parameters
     )
+    step = f"BODY_UNROLL * {loop.lanes}" if loop.is_short else loop.lanes
     loads = "".join(
         f"        {vector.type} {each} = {vector.load(f'in_{each} + i')};\n" for each, vector in loop.inputs
+    )
+    advance = "".join(
+        f"        in_{each} += {f'BODY_STEP({i}, {step})' if len(loop.inputs) > 1 else step};\n"
+        for i, (each, _) in enumerate(loop.inputs)
     )
     partial_loads = "".join(
         f"        {vector.type} {each} = {vector.load_partial(f'in_{each} + i', 'tail')};\n"
@@ -321,7 +326,6 @@ def _c_loop(loop: Loop) -> str:
     operands = [*(vector for _, vector in loop.inputs), out]
     sizes = ", ".join(str(vector.size) for vector in operands)
     dtypes = ", ".join(f"LW_{vector.dtype.upper()}" if vector.dtype else "-1" for vector in operands)
-    unroll = "#pragma GCC unroll BODY_UNROLL\n" if loop.is_short else ""
     lanes = loop.lanes if loop.lanes != "VF64_LANES" else "VF32_LANES"  # so that casts find whole vectors of both
     entry = _c_entry(name) if loop.has_entry else ""
     own, table = "", "NULL"
@@ -330,24 +334,37 @@ def _c_loop(loop: Loop) -> str:
         rows = "".join(f"    [LW_{dtype.upper()}] = &kernel_{each},\n" for dtype, each in loop.own)
         table = f"own_{name}"
         own = "".join(names) + f"static const elementwise *const {table}[LW_DTYPE_COUNT] = {{\n{rows}}};\n"
-    body = f"""\
-{pointers}    {out.element} *out = output;
-    (void)parameters;
-{parameters}    int64_t i = 0;
-{unroll}    for (int64_t vectors = count / {loop.lanes}; vectors > 0; vectors--, i += {loop.lanes}) {{
+    one_by_one = f"""\
+    for (; i <= count - {loop.lanes}; i += {loop.lanes}) {{
 {loads}        {out.store("out + i", loop.call)};
     }}
-#if SIMD_PARTIAL
-    if (i < count) {{
+"""
+    body = f"""\
+{pointers}    {out.element} *out = output;
+    (void)held, (void)parameters;
+{parameters}#if SIMD_PARTIAL
+    for (; count >= {step}; count -= {step}) {{
+#pragma GCC unroll BODY_UNROLL
+        for (int64_t i = 0; i < {step}; i += {loop.lanes}) {{
+{loads}        {out.store("out + i", loop.call)};
+        }}
+{advance}        out += {step};
+    }}
+    int64_t i = 0;
+{one_by_one if loop.is_short else ""}    if (i < count) {{
         int tail = (int)(count - i);
 {partial_loads}        {out.store_partial("out + i", loop.call, "tail")};
     }}
-#endif
+#else
+    int64_t i = 0;
+{one_by_one}#endif
 """
     if loop.moves:
-        body, lanes = f"    (void)parameters;\n    copy_bytes(output, inputs[0], count * {out.size});\n", "1"
+        body = f"    (void)held, (void)parameters;\n    copy_bytes(output, inputs[0], count * {out.size});\n"
+        lanes = "1"
     return f"""\
-static void body_{name}(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters) {{
+static void body_{name}(int64_t count, uint32_t held, const void *const *inputs, void *output,
+{" " * 17}const lw_scalar *parameters) {{
 {body}}}
 {own}const elementwise kernel_{name} = {{
     body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {{{dtypes}}}, {lanes}, {int(loop.is_short)}, {table}}};

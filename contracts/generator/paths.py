@@ -58,7 +58,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation == "copy":
         yield _for_all(contract, (largest("BAND") + 9, largest("BAND") + 99)), {}  # tasks divide the longer side
         yield _for_all(contract, (5, 4, 70)), {}
-    chunk, long, short = CHUNK, largest("LONG_ROW"), 23
+    chunk, long, short = CHUNK, largest("LONG_ROW_TO_COMPUTE"), largest("LONG_ROW") - 1
     rows = 2 * chunk // short + 3  # several chunks: the later ones begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
@@ -68,18 +68,18 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     yield _for_all(contract, (2, 70, 300)), {}
     if len(contract.inputs) == 1:
         return
-    for row in (short, long - 1, long, long + 1, largest("LONG_REPEATED")):
+    for row in (short, short + 1, long - 1, long, long + 1, largest("LONG_REPEATED")):
         whole = (2 * chunk // row + 3, row)
         for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, a 1 x 1 matrix, a 0-d tensor
             yield _for_all(contract, whole, other), {}
             yield _for_all(contract, other, whole), {}
-        yield _for_all(contract, (3, *whole), (3, 1, row)), {}
+        yield _for_all(contract, (3, *whole), (3, 1, row), (row,)), {}  # in place by row, and a row that repeats
         yield _for_all(contract, (whole[0], 1), (row,)), {}
 
 
 def _conversions(contract: Contract) -> Iterator[Row]:
     """Yields operands that are in place, repeated, filled, and copied."""
-    chunk, long = CHUNK, largest("LONG_ROW") + 9
+    chunk, long = CHUNK, largest("LONG_ROW_TO_COMPUTE") + 9
     if contract.kind.name != "elementwise":
         block = largest("REDUCE_BLOCK")
         for shape, axis in (((2 * block + 9,), 0), ((3, 70), 1), ((130, 7), 1), ((9, 70), 0), ((5, block + 9), 1)):

@@ -5,7 +5,6 @@
 #include "layout/transpose.h"
 
 enum {
-    WIDE = sizeof(vu64), /* bytes of a register */
     LONG_ROW = 8,        /* elements, at least, of a strided row that is copied at once */
     STREAMED_ROW = 1024, /* bytes, at least, of a row that is written by streaming stores */
     COPY_UNIT = 64       /* rows or columns of a task are a multiple of this, so that tasks share no cache line */
@@ -78,58 +77,13 @@ static void copy_all_runs(char *to, const char *from, const copied_rows *rows, i
     }
 }
 
-/* Fills `bytes` bytes with an element, repeated in `group`. */
-INLINE void fill_run(char *to, int64_t bytes, uint64_t group) {
-    int64_t i = 0;
-    if (bytes >= WIDE) {
-        vu64 wide = vu64_set(group);
-        for (; i < bytes - WIDE; i += WIDE) {
-            __builtin_memcpy(to + i, &wide, WIDE);
-        }
-        __builtin_memcpy(to + bytes - WIDE, &wide, WIDE);
-        return;
-    }
-    for (; i + 8 <= bytes; i += 8) {
-        __builtin_memcpy(to + i, &group, 8);
-    }
-    if (bytes & 4) {
-        __builtin_memcpy(to + i, &group, 4);
-        i += 4;
-    }
-    if (bytes & 2) {
-        __builtin_memcpy(to + i, &group, 2);
-        i += 2;
-    }
-    if (bytes & 1) {
-        to[i] = (char)group; /* elements of 1 byte */
-    }
-}
-
-/* Returns 8 bytes of copies of an element. */
-INLINE uint64_t repeated(const char *from, int32_t size) {
-    uint32_t narrow = (uint8_t)from[0];
-    uint64_t wide;
-    if (size == 8) {
-        __builtin_memcpy(&wide, from, 8);
-        return wide;
-    }
-    if (size == 4) {
-        __builtin_memcpy(&narrow, from, 4);
-    } else if (size == 2) {
-        narrow = (narrow | (uint32_t)(uint8_t)from[1] << 8) * 0x00010001;
-    } else {
-        narrow *= 0x01010101;
-    }
-    return narrow | (uint64_t)narrow << 32;
-}
-
 /* Fills each row with the element at its start. */
 static void fill_rows(char *to, const char *from, const copied_rows *rows, int64_t columns, int32_t size) {
     PATH("copy: fills rows");
     for (int64_t outer = 0; outer < rows->count[0]; outer++) {
         for (int64_t r = 0; r < rows->count[1]; r++) {
             const char *source = from + outer * rows->from_step[0] + r * rows->from_step[1];
-            fill_run(to + outer * rows->to_step[0] + r * rows->to_step[1], columns * size, repeated(source, size));
+            repeat_element(to + outer * rows->to_step[0] + r * rows->to_step[1], columns * size, source, size);
         }
     }
 }

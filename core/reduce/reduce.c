@@ -130,7 +130,7 @@ static const char *reduction_convert(const reduction *r, int32_t input, int64_t 
     }
     PATH("reduction: converts elements");
     const void *from = stored;
-    run_body(r->cast[input], count, &from, converted, NULL);
+    run_body(r->cast[input], count, 0, &from, converted, NULL);
     return converted;
 }
 
