@@ -19,6 +19,17 @@ INLINE wf64 astype_odd_uint64(wu64 x) {
     return wf64_select(wi64_lt(whole, wi64_set(0)), doubled, astype_odd_int64(whole));
 }
 
+/* x with the bits that float32 may not have rounded to odd, so that a second rounding to a float of 16 bits gives the
+ * same as one of x. */
+INLINE vf32 astype_odd_int32(vi32 x) {
+    vi32 odd = (x & ~127) | vi32_select(vi32_ne(x & 127, vi32_set(0)), vi32_set(128), vi32_set(0));
+    return vi32_to_vf32(vi32_select(vi32_gt(vi32_abs(x) & 0x7f000000, vi32_set(0)), odd, x));
+}
+INLINE vf32 astype_odd_uint32(vu32 x) {
+    vu32 odd = (x & ~255u) | vu32_select(vu32_ne(x & 255, vu32_set(0)), vu32_set(256), vu32_set(0));
+    return vu32_to_vf32(vu32_select(vu32_gt(x, vu32_set(0xffffff)), odd, x));
+}
+
 INLINE vi32 astype_clamp(vi32 x, int32_t low, int32_t high) {
     return vi32_minimum(vi32_maximum(x, vi32_set(low)), vi32_set(high));
 }
@@ -46,9 +57,9 @@ ASTYPE(bool, vm32, x, ASTYPE_TRUTH, vi32_to_vu32(ASTYPE_TRUTH), vi32_to_wi64(AST
        wi64_to_wu64(vi32_to_wi64(ASTYPE_TRUTH)), vi32_to_vf32(ASTYPE_TRUTH), vi32_to_wf64(ASTYPE_TRUTH),
        vi32_to_vf32(ASTYPE_TRUTH), ASTYPE_WRAPPED)
 ASTYPE(int32, vi32, vi32_ne(x, vi32_set(0)), x, vi32_to_vu32(x), vi32_to_wi64(x), wi64_to_wu64(vi32_to_wi64(x)),
-       vi32_to_vf32(x), vi32_to_wf64(x), ASTYPE_ODD(vi32_to_wf64(x)), ASTYPE_WRAPPED)
+       vi32_to_vf32(x), vi32_to_wf64(x), astype_odd_int32(x), ASTYPE_WRAPPED)
 ASTYPE(uint32, vu32, vu32_ne(x, vu32_set(0)), vu32_to_vi32(x), x, vu32_to_wi64(x), wi64_to_wu64(vu32_to_wi64(x)),
-       vu32_to_vf32(x), vu32_to_wf64(x), ASTYPE_ODD(vu32_to_wf64(x)), ASTYPE_WRAPPED)
+       vu32_to_vf32(x), vu32_to_wf64(x), astype_odd_uint32(x), ASTYPE_WRAPPED)
 ASTYPE(int64, wi64, wm64_to_vm32(wi64_ne(x, wi64_set(0))), ASTYPE_LOW, vi32_to_vu32(ASTYPE_LOW), x, wi64_to_wu64(x),
        wi64_to_vf32(x), wi64_to_wf64(x), ASTYPE_ODD(astype_odd_int64(x)), ASTYPE_WRAPPED)
 ASTYPE(uint64, wu64, wm64_to_vm32(wi64_ne(wu64_to_wi64(x), wi64_set(0))), ASTYPE_LOW_UNSIGNED,

@@ -19,6 +19,7 @@
 #define SIMD_OWN_NARROW_PARTIAL
 #include <immintrin.h>
 
+#include "simd/avx512_convert.h"
 #include "simd/chosen.h"
 #include "simd/portable.h"
 

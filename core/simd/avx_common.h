@@ -32,6 +32,8 @@ INLINE int vm64_any(vm64 m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 INLINE int vm64_all(vm64 m) { return _mm256_movemask_pd((__m256d)m) == 15; }
 
+#include "simd/avx_convert.h"
+
 INLINE void vf64_lookup_pair(const double (*table)[2], vi64 i, vf64 *first, vf64 *second) {
     __m256d even = _mm256_castpd128_pd256(_mm_loadu_pd(table[i[0]]));
     __m256d odd = _mm256_castpd128_pd256(_mm_loadu_pd(table[i[1]]));

@@ -74,13 +74,24 @@ INLINE vu32 vf32_to_vu32(vf32 x) { return wf64_to_vu32(vf32_to_wf64(x)); }
 
 /* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
  * as that to float16, then gives the same as rounding x directly. */
-INLINE vf32 wf64_to_vf32_odd(wf64 x) {
+#ifndef SIMD_OWN_ODD
+RARE vf32 wf64_to_vf32_odd_tiny(wf64 x) {
     vf32 nearest = __builtin_convertvector(x, vf32);
     wf64 widened = __builtin_convertvector(nearest, wf64);
-    wm64 away = ((wf64_gt(widened, x) & wf64_gt(x, wf64_set(0))) | (wf64_lt(widened, x) & wf64_lt(x, wf64_set(0))));
-    wm64 inexact = wf64_lt(widened, x) | wf64_gt(widened, x);
+    wm64 away = wf64_gt((wf64)((wi64)widened & INT64_MAX), (wf64)((wi64)x & INT64_MAX));
+    wm64 inexact = wf64_ne(widened, x); /* or NaN, which stays NaN */
     vi32 bits = vf32_bits(nearest) + __builtin_convertvector(away, vi32);
     return vf32_from_bits(bits | (__builtin_convertvector(inexact, vi32) & 1));
 }
+/* A normal float32 has 29 bits less than a double. If one of these is set, so is the last bit that stays, and the
+ * conversion is exact. */
+INLINE vf32 wf64_to_vf32_odd(wf64 x) {
+    const int64_t cut = (1 << 29) - 1;
+    wi64 bits = (wi64)x;
+    vf32 odd = __builtin_convertvector((wf64)((bits | ((bits & cut) + cut)) & ~cut), vf32);
+    vm32 tiny = vf32_lt(vf32_abs(odd), vf32_set(0x1p-126f)) & vf32_ne(odd, vf32_set(0));
+    return vm32_any(tiny) ? wf64_to_vf32_odd_tiny(x) : odd;
+}
+#endif
 
 INLINE vm32 wm64_to_vm32(wm64 m) { return __builtin_convertvector(m, vm32); }
