@@ -54,10 +54,10 @@ static int is_contiguous(const lw_layout *layout, int32_t operand, int64_t size)
     return 1;
 }
 
-/* Returns whether the body can hold the elements of an operand as they are stored. */
+/* Returns whether the body can hold an operand. */
 static int can_hold(const elementwise_call *call, int32_t operand) {
     int32_t last = call->kernel->operands - 1;
-    return BODY_HOLDS && last > 1 && operand < last && !call->cast[operand];
+    return BODY_HOLDS && last > 1 && operand < last;
 }
 
 /* Returns whether a body is to be called for each row, rather than copying rows. */
@@ -235,7 +235,12 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
                 transfer(call, it, column, count, o, stored[o], 0);
             }
             arrays[o] = call->cast[o] ? buffer[o] : stored[o];
-            if (o < inputs && call->cast[o] && call->passage[o] != FILLED && call->passage[o] != REPEATED) {
+            if (BODY_HOLDS && call->cast[o] && call->passage[o] == COLUMN) {
+                PATH("elementwise: converts a column");
+                int64_t rows = divide_up(column + count, call->row);
+                copy_strided(unconverted, size, stored[o], call->stored_step[o], rows, size);
+                run_body(call->cast[o], rows, 0, (const void *[]){unconverted}, buffer[o], NULL);
+            } else if (o < inputs && call->cast[o] && call->passage[o] != FILLED && call->passage[o] != REPEATED) {
                 PATH("elementwise: converts an input");
                 convert(call->cast[o], column, count, call->row, stored[o], call->stored_step[o], buffer[o],
                         call->rows.step[o]);
@@ -307,7 +312,7 @@ static lw_status elementwise_tiles(lw_context *context, int64_t task, const void
         int is_row = strides[last] == call->size[o], is_long = has_long_rows(call->kernel, layout),
             is_dense = is_row && strides[last - 1] == layout->shape[last] * call->size[o];
         in_place[o] = !call->cast[o] && ((is_row && is_long) || is_dense);
-        if (is_long && strides[last] == 0 && can_hold(call, o)) {
+        if (is_long && strides[last] == 0 && can_hold(call, o) && !call->cast[o]) {
             PATH_IF(BODY_HOLDS, "elementwise: tiles of a column");
             in_place[o] = 1;
             within.columns |= 1u << o;
@@ -461,9 +466,10 @@ lw_status elementwise_any(const elementwise *kernel, lw_context *context, const 
     call.rows.length = call.row;
     for (int32_t o = 0; o <= last; o++) {
         call.stored_step[o] = is_by_row(&call, o) ? layout->strides[o][layout->ndim - 2] : call.row * call.size[o];
-        call.rows.step[o] = call.rows.held >> o & 1 ? 0
-                            : call.cast[o]          ? call.row * kernel->size[o]
-                                                    : call.stored_step[o];
+        call.rows.step[o] = call.rows.held >> o & 1                      ? 0
+                            : call.cast[o] && call.rows.columns >> o & 1 ? kernel->size[o]
+                            : call.cast[o]                               ? call.row * kernel->size[o]
+                                                                         : call.stored_step[o];
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
             call.max_count = chunk / call.row * call.row;
             PATH_IF(SIMD_STREAM && call.lead, "elementwise: streamed and repeated");

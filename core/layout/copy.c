@@ -54,9 +54,16 @@ INLINE void copy_runs(char *to, const char *from, const copied_rows *rows, int64
     }
 }
 
-/* Copies rows of `bytes` contiguous bytes. The width of moves is chosen once. */
+/* Copies rows of `bytes` contiguous bytes. The width of moves is chosen once; rows of one move each are a loop of their
+ * own, which takes half as long. */
 static void copy_all_runs(char *to, const char *from, const copied_rows *rows, int64_t bytes) {
-    if (bytes >= WIDE && WIDE > 16) {
+    if (bytes == 16 && !IS_DOWNLOADED) {
+        copy_runs(to, from, rows, 16, 16);
+    } else if (bytes == 8 && !IS_DOWNLOADED) {
+        copy_runs(to, from, rows, 8, 8);
+    } else if (bytes == 4 && !IS_DOWNLOADED) {
+        copy_runs(to, from, rows, 4, 4);
+    } else if (bytes >= WIDE && WIDE > 16) {
         PATH_IF(WIDE > 16, "copy: runs of registers");
         copy_runs(to, from, rows, bytes, WIDE);
     } else if (bytes >= 32 && WIDE > 32) {
