@@ -45,10 +45,12 @@ INLINE void copy_run(char *to, const char *from, int64_t bytes, int wide) {
 }
 
 INLINE void copy_runs(char *to, const char *from, const copied_rows *rows, int64_t bytes, int wide) {
+    /* Read once: for all that compilers know, `to` is also the memory of `rows`. */
+    int64_t count = rows->count[1], to_step = rows->to_step[1], from_step = rows->from_step[1];
     for (int64_t outer = 0; outer < rows->count[0]; outer++) {
         char *target = to + outer * rows->to_step[0];
         const char *source = from + outer * rows->from_step[0];
-        for (int64_t r = 0; r < rows->count[1]; r++, target += rows->to_step[1], source += rows->from_step[1]) {
+        for (int64_t r = 0; r < count; r++, target += to_step, source += from_step) {
             copy_run(target, source, bytes, wide);
         }
     }
