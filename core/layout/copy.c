@@ -12,7 +12,7 @@ enum {
 
 /* Copies `bytes`, from `half` to 2 * half, which is a constant, by two moves that may overlap. */
 INLINE void copy_halves(char *to, const char *from, int64_t bytes, int half) {
-    char first[8], second[8];
+    char first[32], second[32];
     __builtin_memcpy(first, from, (size_t)half);
     __builtin_memcpy(second, from + bytes - half, (size_t)half);
     __builtin_memcpy(to, first, (size_t)half);
@@ -37,7 +37,7 @@ INLINE void copy_run(char *to, const char *from, int64_t bytes, int wide) {
         to[0] = from[0];
         to[bytes / 2] = from[bytes / 2];
         to[bytes - 1] = from[bytes - 1];
-    } else if (wide == 4 || wide == 8) {
+    } else if (wide <= 8 || wide < WIDE) { /* longer runs have wider moves */
         copy_halves(to, from, bytes, wide);
     } else {
         copy_wide(to, from, bytes, wide);
