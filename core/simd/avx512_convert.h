@@ -1,6 +1,6 @@
-/* Conversions of AVX-512 that C has only with undefined results: from floats to integers, and rounded to odd. An element
- * that does not fit becomes INT32_MIN, INT64_MIN, or the largest unsigned integer; max with 0 as its second operand
- * turns NaN into 0. */
+/* Conversions of AVX-512 that C has only with undefined results: from floats to integers, and rounded to odd. The
+ * instructions turn an element that does not fit into INT32_MIN, INT64_MIN, or the largest unsigned integer. max with 0
+ * as its second operand turns NaN into 0. */
 #pragma once
 
 #include "simd/types.h"

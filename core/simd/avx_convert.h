@@ -1,7 +1,7 @@
 /* Conversions of AVX and AVX2 from floats to integers, and of integers of 64 bits to floats, which C has only with
- * undefined results or an element at a time. The instructions turn an element that does not fit, or NaN, into the lowest
- * integer; all bits of those that are too large are then inverted. NaN is replaced by 0 before the conversion, because
- * Clang would narrow a mask of its result to the size that the result is stored in. */
+ * undefined results or an element at a time. The instructions turn an element that does not fit, or NaN, into the
+ * lowest integer; all bits of those that are too large are then inverted. NaN is replaced by 0 before the conversion,
+ * because Clang would narrow a mask of its result to the size that the result is stored in. */
 #pragma once
 
 #include "simd/portable.h"
