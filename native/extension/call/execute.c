@@ -135,7 +135,7 @@ static void begin_copy(lw_plan *plan, const lw_operand *source, int dtype, lw_pl
     lw_borrow_operand(source, source->ndim, &plan->operands[0]);
 }
 
-/* Returns a copy of an operand on the device where it is: row-major, or in the operand's order on the CPU. */
+/* Returns a copy of an operand on the device where it is: row-major, or in the operand's order. */
 static lw_tensor *copy_here(const lw_operand *source, int dtype, lw_placement placement, int keeps_order) {
     lw_plan plan;
     begin_copy(&plan, source, dtype, placement);

@@ -78,6 +78,15 @@ static int find_producer(const lw_device *device, const lw_operand *operand) {
     return storage && lw_is_pending(storage) ? find_node(device->chain, storage) : -1;
 }
 
+/* Finds the strides of an operand along the dimensions of a chain. */
+static void chain_strides(const lw_chain *chain, const lw_operand *operand, const lw_result *result, int64_t *strides) {
+    int64_t own[LW_MAX_NDIM];
+    lw_broadcast_strides(operand, result->ndim, result->shape, own);
+    for (int i = 0; i < chain->ndim; i++) {
+        strides[i] = own[chain->order[i]];
+    }
+}
+
 static int find_buffer(const lw_chain *chain, const lw_operand *operand, const int64_t *strides) {
     for (int i = 0; i < chain->buffer_count; i++) {
         const lw_chain_buffer *buffer = &chain->buffers[i];
@@ -100,10 +109,16 @@ static int count_numbers(const lw_plan *plan) {
 static int has_room(const lw_device *device, const lw_plan *plan) {
     const lw_chain *chain = device->chain;
     const lw_result *result = &plan->results[0];
-    if (chain->ndim != result->ndim ||
-        memcmp(chain->shape, result->shape, sizeof(int64_t) * (size_t)result->ndim) != 0 ||
-        chain->node_count == LW_CHAIN_NODES || chain->number_count + count_numbers(plan) > LW_CHAIN_NUMBERS) {
+    if (chain->ndim != result->ndim || chain->node_count == LW_CHAIN_NODES ||
+        chain->number_count + count_numbers(plan) > LW_CHAIN_NUMBERS) {
         return 0;
+    }
+    int order[LW_MAX_NDIM];
+    lw_order_by_stride(result->ndim, result->shape, result->strides, order);
+    for (int i = 0; i < chain->ndim; i++) {
+        if (order[i] != chain->order[i] || result->shape[order[i]] != chain->shape[i]) {
+            return 0;
+        }
     }
     int buffers = chain->buffer_count + 1;
     for (int i = 0; i < chain->node_count; i++) {
@@ -113,7 +128,7 @@ static int has_room(const lw_device *device, const lw_plan *plan) {
         const lw_operand *operand = &plan->operands[i];
         int64_t strides[LW_MAX_NDIM];
         if (!lw_is_number(operand) && find_producer(device, operand) < 0) {
-            lw_broadcast_strides(operand, result->ndim, result->shape, strides);
+            chain_strides(chain, operand, result, strides);
             buffers += find_buffer(chain, operand, strides) < 0;
         }
     }
@@ -394,15 +409,18 @@ static void abandon(lw_device *device) {
     }
 }
 
-static lw_chain *begin_chain(lw_device *device, const lw_result *shape) {
+static lw_chain *begin_chain(lw_device *device, const lw_result *result) {
     lw_chain *chain = calloc(1, sizeof *chain);
     if (!chain) {
         lw_refuse_memory();
         return NULL;
     }
-    chain->ndim = shape->ndim;
-    chain->size = shape->size;
-    memcpy(chain->shape, shape->shape, sizeof(int64_t) * (size_t)shape->ndim);
+    chain->ndim = result->ndim;
+    chain->size = result->size;
+    lw_order_by_stride(result->ndim, result->shape, result->strides, chain->order);
+    for (int i = 0; i < result->ndim; i++) {
+        chain->shape[i] = result->shape[chain->order[i]];
+    }
     device->settle = settle;
     device->abandon = abandon;
     device->chain = chain;
@@ -428,13 +446,14 @@ static int settle_operands(lw_device *device, lw_plan *plan) {
     return 0;
 }
 
-static void add_input(lw_chain *chain, const lw_operand *operand, int producer, lw_node_input *input) {
+static void add_input(lw_chain *chain, const lw_operand *operand, const lw_result *result, int producer,
+                      lw_node_input *input) {
     *input = (lw_node_input){.node = (int8_t)producer, .buffer = -1, .dtype = operand->dtype};
     if (lw_is_number(operand)) {
         input->number = operand->scalar;
     } else if (producer < 0) {
         int64_t strides[LW_MAX_NDIM];
-        lw_broadcast_strides(operand, chain->ndim, chain->shape, strides);
+        chain_strides(chain, operand, result, strides);
         int found = find_buffer(chain, operand, strides);
         input->buffer = (int8_t)(found < 0 ? chain->buffer_count++ : found);
         lw_chain_buffer *buffer = &chain->buffers[input->buffer];
@@ -469,7 +488,8 @@ int lw_append_to_chain(lw_plan *plan, lw_tensor *result) {
     node->layout = plan->layout;
     memcpy(node->parameters, plan->parameters, sizeof node->parameters);
     for (int i = 0; i < plan->operation->input_count; i++) {
-        add_input(chain, &plan->operands[i], find_producer(device, &plan->operands[i]), &node->inputs[i]);
+        const lw_operand *operand = &plan->operands[i];
+        add_input(chain, operand, &plan->results[0], find_producer(device, operand), &node->inputs[i]);
     }
     chain->number_count += count_numbers(plan);
     node->result = result->storage;

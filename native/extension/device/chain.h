@@ -1,8 +1,8 @@
-/* Chains: elementwise launches on one shape that wait, so that a device can run them as one kernel. A launch becomes a
- * node, whose result is a pending storage. A chain ends when one of its results is needed, when what it reads is about
- * to be written, or when a launch does not fit in. Then the device runs it as one kernel if it has one, which writes
- * only the results that are still in use. Otherwise, the nodes are launched one by one. The host has a chain, too, for
- * results that are too large for its caches (host_chain.c). */
+/* Chains: elementwise launches that wait, on one shape whose axes have one order in memory, so that a device can run
+ * them as one kernel. A launch becomes a node, whose result is a pending storage. A chain ends when one of its results
+ * is needed, when what it reads is about to be written, or when a launch does not fit in. Then the device runs it as
+ * one kernel if it has one, which writes only the results that are still in use. Otherwise, the nodes are launched one
+ * by one. The host has a chain, too, for results that are too large for its caches (host_chain.c). */
 #pragma once
 
 #include "plan/plan.h"
@@ -48,6 +48,7 @@ struct lw_chain {
     uint32_t kernel;         /* that runs all of it, for lw_device.launch_chain; 0 while there is none */
     int node_count, needed_count, buffer_count, number_count;
     int ndim;
+    int order[LW_MAX_NDIM];           /* the results' axes in the order of memory, which are the chain's dimensions */
     int64_t size, shape[LW_MAX_NDIM]; /* of all results */
     lw_node nodes[LW_CHAIN_NODES];
     lw_chain_buffer buffers[LW_CHAIN_BUFFERS];

@@ -183,7 +183,7 @@ int64_t lw_set_result_like(lw_plan *plan, int ndim, const int64_t *shape, const 
         int is_whole = operands[i].data && operands[i].ndim == ndim && operands[i].size == size;
         leader = is_whole && !operands[i].contiguous ? &operands[i] : NULL;
     }
-    if (!leader || !lw_is_host(plan->placement.backend) || !lw_order_by_stride(ndim, shape, leader->strides, order)) {
+    if (!leader || !lw_order_by_stride(ndim, shape, leader->strides, order)) {
         return size;
     }
     for (int i = 0; i < count; i++) {

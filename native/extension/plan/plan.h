@@ -72,8 +72,8 @@ int lw_has_kernel(const lw_plan *plan);
 /* Sets the shape of the first result, which is row-major. Returns its size, 0 if there is nothing to compute, or -1
  * with an error set if the size overflows. */
 int64_t lw_set_result(lw_plan *plan, int ndim, const int64_t *shape);
-/* Does the same, but on the CPU keeps the order in memory of the operands' axes, if those of this shape agree on one,
- * as NumPy does (order "K"): both x.T and its negative are read and written in one direction. */
+/* Does the same, but keeps the order in memory of the operands' axes, if those of this shape agree on one, as NumPy
+ * does (order "K"): both x.T and its negative are read and written in one direction. */
 int64_t lw_set_result_like(lw_plan *plan, int ndim, const int64_t *shape, const lw_operand *operands, int count);
 
 /* Computes the shape to which the operands broadcast, skipping operands whose data is NULL. Returns the number of

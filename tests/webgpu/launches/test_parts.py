@@ -89,7 +89,7 @@ REFUSED: dict[str, Callable[[lw.Tensor], object]] = {
     "rows": lambda x: lw.softmax(x),
     "a product": lambda x: x.reshape((25, 40)) @ x.reshape((40, 25)),
     "a step": lambda x: x[::2] + 1,
-    "a transposed operand": lambda x: x.reshape((25, 40)).T + 1,
+    "operands of different order": lambda x: x.reshape((25, 40)).T + x.reshape((40, 25)),
     "broadcasting": lambda x: x.reshape((25, 40)) + x[:40],
     "gathering": lambda x: lw.take(x, lw.asarray([1, 2]).to("wgpu")),
     "creation by position": lambda x: lw.arange(1000, dtype=lw.float32, device="wgpu"),
