@@ -27,7 +27,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # in elements: copying a shorter row takes less time than the loop's step to the next row
+_SHORT_ROW: Final = 16  # in elements: a CPU copies a shorter row in less time than it steps to the next row
 
 
 # operations that return views where possible
@@ -87,6 +87,13 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 # operations that return copies
 
 
+def _in_memory_order(x: Tensor) -> tuple[Tensor, list[int], list[int]]:
+    """Returns a view with the axes in the order of their strides, this order, and the order that undoes it. What copies
+    the view to a new tensor reads and writes memory in one direction."""
+    order = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
+    return _ext.permute_dims(x, order), order, sorted(range(x.ndim), key=order.__getitem__)
+
+
 def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
     """Joins tensors along an existing axis; with axis=None, joins their flattened elements."""
     parts = _parts(arrays, "write concat([a, b])")
@@ -122,12 +129,13 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     totals = dict.fromkeys(axes, 0)
     for place, amount in zip(axes, shifts, strict=True):
         totals[place] += amount
-    rolled = tensor
-    for place, amount in totals.items():
-        if first := -amount % max(tensor.shape[place], 1):  # index of the slice that becomes the first along this axis
+    rolled, order, inverse = _in_memory_order(tensor)
+    for axis, amount in totals.items():
+        place = order.index(axis)
+        if first := -amount % max(rolled.shape[place], 1):  # index of the slice that becomes the first along this axis
             before = (_ALL,) * place
             rolled = _ext.concat([rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
-    return tensor.copy() if rolled is tensor else rolled
+    return tensor.copy() if rolled._shares_storage(tensor) else _ext.permute_dims(rolled, inverse)
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
@@ -140,7 +148,8 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     if min(each, default=0) < 0:
         raise ArgumentError(f"expected repeats of at least 0, got {min(each)}")
     if len(each) == 1:
-        return _repeated(tensor, axis, each[0])
+        ordered, order, inverse = _in_memory_order(tensor)
+        return _ext.permute_dims(_repeated(ordered, order.index(axis), each[0]), inverse)
     places = array("i", chain.from_iterable(map(times, range(extent), each)))
     return _ext.take(tensor, places, axis=axis)
 
@@ -179,14 +188,13 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     tensor = tensor_of("x", x)
     widths = _pad_widths(pad_width, tensor.ndim)
     if mode == "constant":
-        order = sorted(range(tensor.ndim), key=lambda axis: -abs(tensor.strides[axis]))  # of the axes in memory
-        ordered = _ext.permute_dims(tensor, order)
+        ordered, order, inverse = _in_memory_order(tensor)
         extents = [(extent, *widths[axis]) for extent, axis in zip(ordered.shape, order, strict=True)]
         padded = creation.filled_like(
             tensor, [before + extent + after for extent, before, after in extents], constant_values
         )
         padded[tuple(slice(before, before + extent) for extent, before, _ in extents)] = ordered
-        return _ext.permute_dims(padded, sorted(range(tensor.ndim), key=order.__getitem__))
+        return _ext.permute_dims(padded, inverse)
     if mode not in _SOURCES:
         raise ArgumentError(f"expected one of constant, {', '.join(_SOURCES)} for mode, got {describe(mode)}")
     padded = tensor
@@ -243,6 +251,8 @@ def _triangle(keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tens
         raise ShapeError(f"expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
     k = min(max(to_int("k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
+    if abs(tensor.strides[-2]) < abs(tensor.strides[-1]):  # a mask in the order of the axes in memory is faster
+        return _triangle(_ext.less_equal if keeps is _ext.greater_equal else _ext.greater_equal, tensor.mT, -k).mT
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, False)
 
@@ -293,7 +303,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
     result = _ext.allocate(shape, x.dtype, [x])
     repeated = result.reshape((before * extent, count, after))
-    if count > _SHORT_ROW or after > _SHORT_ROW:
+    if count > _SHORT_ROW or after > _SHORT_ROW or x.backend.is_gpu:
         repeated[...] = parts
     else:  # few copies of short rows: in each pass, write one copy of every row
         for place in range(count):
