@@ -179,7 +179,7 @@ class Player:
             raise DeviceError(f"{CANNOT_WAIT}; write `await tensor.cpu_async()`")
         _call(self._page, "finish", _wait(_call(self._page, "start", number, offset, into.nbytes)), into)
 
-    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
+    def play(self, dispatches: bytes, parameters: bytes, _is_read_next: int) -> list[tuple[int, str]]:
         """Submits recorded dispatches. Returns no failures: those that WebGPU finds come later, as a loss."""
         unknown = _call(self._page, "play", dispatches, parameters)
         if unknown:

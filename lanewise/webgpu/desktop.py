@@ -92,6 +92,7 @@ class Player:
         self._layouts: dict[tuple[int, int], Any] = {}
         self._bind_groups: dict[tuple[tuple[int, int], bytes], Any] = {}
         self._staging: Any = None
+        self._encoder: Any = None  # of dispatches that the next read submits, with its copy
         self._interrupted: list[tuple[list[int], Any, Any]] = []  # what wgpu uses until it has ended a mapping
         self._parameters = self._device.create_buffer(
             size=BATCH * PARAMETER_BYTES, usage=wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
@@ -115,6 +116,7 @@ class Player:
     def write(self, number: int, offset: int, data: memoryview) -> None:
         """Copies bytes from the host to a buffer. Offset and size are multiples of 4."""
         with self._translated(f"writing {data.nbytes} bytes"), _captured(), _ffi.from_buffer(data) as source:
+            self._submit_encoder()
             _lib.wgpuQueueWriteBuffer(
                 self._queue._internal, self._buffers[number]._internal, offset, source, data.nbytes
             )
@@ -123,11 +125,12 @@ class Player:
         """Waits for all dispatches, and copies bytes of a buffer to the host. Offset and size are multiples of 4."""
         size = into.nbytes
         with self._translated(f"reading {size} bytes"):
-            self._check_loss()
+            if not self._encoder:
+                self._check_loss()
             staging = self._staging if self._staging and size <= STAGING_BYTES else self._new_staging(size)
             self._staging = None  # an exception leaves a buffer that cannot be mapped again
             with _captured():
-                encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
+                encoder, self._encoder = self._encoder or self._new_encoder(), None
                 source = self._buffers[number]._internal
                 _lib.wgpuCommandEncoderCopyBufferToBuffer(encoder, source, offset, staging._internal, 0, size)
                 # Some drivers compile kernels only when they run.
@@ -143,8 +146,9 @@ class Player:
         else:
             staging.destroy()
 
-    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
-        """Submits recorded dispatches. Returns the positions of those that cannot run, with the reasons."""
+    def play(self, dispatches: bytes, parameters: bytes, is_read_next: int = 0) -> list[tuple[int, str]]:
+        """Submits recorded dispatches. Returns the positions of those that cannot run, with the reasons. If a read is
+        next, leaves it to submit them: to submit twice takes 20 us more."""
         failures: list[tuple[int, str]] = []
         steps = []
         for position in range(len(dispatches) // DISPATCH.size):
@@ -157,9 +161,12 @@ class Player:
                 continue
             steps.append((pipeline, group, position, dispatch))  # keeps a group that _bind() drops meanwhile
         with self._translated("submitting work"):
+            self._submit_encoder()
             self._write_parameters(parameters)
             with _captured():
-                self._encode(steps)
+                self._encoder = self._encode(steps)
+                if not is_read_next:
+                    self._submit_encoder()
         return failures
 
     def _write_parameters(self, parameters: bytes) -> None:
@@ -170,8 +177,11 @@ class Player:
         """Raises an error if the device is lost. Otherwise, submitting work would end the process."""
         self._write_parameters(bytes(4))
 
-    def _encode(self, steps: list[tuple[Any, Any, int, bytes]]) -> None:
-        encoder = _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
+    def _new_encoder(self) -> Any:
+        return _lib.wgpuDeviceCreateCommandEncoder(self._device._internal, _ffi.NULL)
+
+    def _encode(self, steps: list[tuple[Any, Any, int, bytes]]) -> Any:
+        encoder = self._new_encoder()
         running = _lib.wgpuCommandEncoderBeginComputePass(encoder, _ffi.NULL)
         current, offset = None, _ffi.new("uint32_t[1]")
         for pipeline, group, position, dispatch in steps:
@@ -183,7 +193,13 @@ class Player:
             _lib.wgpuComputePassEncoderDispatchWorkgroups(running, *DISPATCH.unpack(dispatch)[4:7])
         _lib.wgpuComputePassEncoderEnd(running)
         _lib.wgpuComputePassEncoderRelease(running)
-        self._submit(encoder)
+        return encoder
+
+    def _submit_encoder(self) -> None:
+        """Submits the dispatches that are still to be submitted, if there are any."""
+        encoder, self._encoder = self._encoder, None
+        if encoder:
+            self._submit(encoder)
 
     def _submit(self, encoder: Any) -> None:
         commands = _ffi.new("WGPUCommandBuffer[1]", [_lib.wgpuCommandEncoderFinish(encoder, _ffi.NULL)])

@@ -105,7 +105,7 @@ class FakePlayer:
         self.calls.append(("read", number, offset, into.nbytes))
         into[:] = self._content(number, offset + into.nbytes)[offset : offset + into.nbytes]
 
-    def play(self, dispatches: bytes, parameters: bytes) -> Failures:
+    def play(self, dispatches: bytes, parameters: bytes, _is_read_next: int = 0) -> Failures:
         batch = [
             _decoded(words, parameters[position * PARAMETER_BYTES : (position + 1) * PARAMETER_BYTES])
             for position, words in enumerate(DISPATCH.iter_unpack(dispatches))
@@ -134,8 +134,8 @@ class FakePlayer:
         start = len(self.batches)
         result.tolist()
         dispatches = [dispatch for batch in self.batches[start:] or self.batches[-1:] for dispatch in batch]
-        _, number, *_ = self.calls[-1]
-        assert self.calls[-1][0] == "read" and number in dispatches[-1].buffers
+        name, number, *_ = [call for call in self.calls if call[0] != "destroy"][-1]
+        assert name == "read" and number in dispatches[-1].buffers
         return dispatches
 
     def _content(self, number: int, size: int) -> bytearray:

@@ -127,8 +127,8 @@ static lw_status report_failures(lw_recorder *recorder, PyObject *failures, cons
 }
 
 /* Hands the batch to the player. Launches that fail are reported late, which does not make this function fail.
- * The caller has the lock. */
-static lw_status play(lw_recorder *recorder) {
+ * `is_read_next` says whether a read follows, which then submits both. The caller has the lock. */
+static lw_status play(lw_recorder *recorder, int is_read_next) {
     int count = recorder->count;
     int64_t launch_ids[LW_BATCH];
     memcpy(launch_ids, recorder->launch_ids, sizeof launch_ids);
@@ -140,8 +140,9 @@ static lw_status play(lw_recorder *recorder) {
     recorder->work = 0;
     recorder->batch++;
     recorder->device.counters[LW_SUBMISSIONS]++;
-    PyObject *failures =
-        dispatches && parameters ? PyObject_CallMethod(recorder->player, "play", "OO", dispatches, parameters) : NULL;
+    PyObject *failures = dispatches && parameters ? PyObject_CallMethod(recorder->player, "play", "OOi", dispatches,
+                                                                        parameters, is_read_next)
+                                                  : NULL;
     Py_XDECREF(dispatches);
     Py_XDECREF(parameters);
     lw_status status = failures ? report_failures(recorder, failures, launch_ids, count) : player_failed(recorder);
@@ -167,13 +168,19 @@ static void destroy_released(lw_recorder *recorder) {
     }
 }
 
-/* Submits what has been recorded. The caller has the lock. */
-static lw_status submit(lw_recorder *recorder) {
-    size_t released = recorder->released_count; /* later ones may be in use by what is recorded meanwhile */
-    lw_status status = recorder->count ? play(recorder) : LW_OK;
+/* Destroys what had been released by the time that all recorded work was taken: `released` buffers. Later ones may be
+ * in use by what has been recorded meanwhile. */
+static void destroy_unused(lw_recorder *recorder, lw_status status, size_t released) {
     if (status == LW_OK && recorder->count == 0 && recorder->released_count == released) {
         destroy_released(recorder);
     }
+}
+
+/* Submits what has been recorded. The caller has the lock. */
+static lw_status submit(lw_recorder *recorder) {
+    size_t released = recorder->released_count;
+    lw_status status = recorder->count ? play(recorder, 0) : LW_OK;
+    destroy_unused(recorder, status, released);
     return status;
 }
 
@@ -347,11 +354,13 @@ lw_status lw_recorder_read(lw_device *device, void *to, const char *from, size_t
     if (status != LW_OK) {
         return status;
     }
-    status = submit(recorder);
+    size_t released = recorder->released_count;
+    status = recorder->count ? play(recorder, bytes > 0) : LW_OK;
     for (size_t done = 0, part; status == LW_OK && done < bytes; done += part) {
         part = bytes_of_block(recorder, from + done, bytes - done);
         status = read_words(recorder, (char *)to + done, from + done, part);
     }
+    destroy_unused(recorder, status, released);
     return unlock(recorder, status);
 }
 

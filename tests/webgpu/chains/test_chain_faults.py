@@ -66,7 +66,7 @@ class CompilingPlayer(FakePlayer):
     def discard(self, number: int) -> None:
         self.discarded.append(self.compiled.pop(number))
 
-    def play(self, dispatches: bytes, parameters: bytes) -> list[tuple[int, str]]:
+    def play(self, dispatches: bytes, parameters: bytes, _is_read_next: int = 0) -> list[tuple[int, str]]:
         kernels = [kernel for kernel, *_ in DISPATCH.iter_unpack(dispatches)]
         self.kernels += kernels
         self.chains = [self.compiled[kernel] for kernel in kernels if kernel >= 1 << 31]
