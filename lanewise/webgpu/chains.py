@@ -34,12 +34,13 @@ struct Results {{
 {results}
 }}
 {bindings}
-fn element(i: u32{items}) -> Results {{
+fn element({items}) -> Results {{
 {body}
 }}
 @compute @workgroup_size(256)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
 for (var i = id.x; 4u * i < lw.count; i += groups.x * 256u) {{
+{places}
 {loads}
 {calls}
 {stores}
@@ -65,7 +66,7 @@ def compose(key: bytes) -> shaders.Shader:
     extents = [next(words) for _ in range(key[1])]
     for buffer in buffers:
         buffer.strides = [next(words) for _ in extents] if buffer.pattern == STRIDED else []
-    lines = _strided(buffers, extents)
+    lines = _strided(buffers)
     values: list[tuple[str, str]] = []  # the name and type of the result of each node
     stored = []  # the value and the size of each result that is stored
     rest = iter(key[2 + key[0] :])
@@ -97,22 +98,37 @@ def compose(key: bytes) -> shaders.Shader:
         if flags >> 4:
             stored.append((_converted(name, result, ITEM[flags & 15]), flags & 15))
     lines.append(f"return Results({', '.join(value for value, _ in stored)});")
-    text = _module(buffers, lines, [size for _, size in stored])
+    text = _module(buffers, extents, lines, [size for _, size in stored])
     return shaders.Shader(f"a chain of {len(values)} kernels", shaders.assembled(text), len(buffers), len(stored))
 
 
-def _strided(buffers: list[_Buffer], extents: list[str]) -> list[str]:
-    """Returns the lines that read element i of the buffers that are not flat."""
-    lines = ["var rest = min(i, lw.count - 1u);"] if extents else []
-    for axis in reversed(range(len(extents))):
-        lines.append(f"let at{axis} = rest % {extents[axis]};")
-        lines.append(f"rest /= {extents[axis]};")
+def _strided(buffers: list[_Buffer]) -> list[str]:
+    """Returns the lines that read an element of the buffers that are not flat."""
+    lines = []
     for number, buffer in enumerate(buffers):
         if buffer.pattern != FLAT:
             steps = "".join(f" + at{axis} * {stride}" for axis, stride in enumerate(buffer.strides))
             lines.append(f"let o{number} = {buffer.offset}{steps};")
             lines.append(f"let b{number} = {_item(number, buffer.size)};")
     return lines
+
+
+def _place(extents: list[str]) -> list[str]:
+    """Returns the lines that find the position of element 4 i along each axis."""
+    lines = ["var rest = 4u * i;"] if extents else []
+    for axis in reversed(range(1, len(extents))):
+        lines.append(f"var at{axis} = rest % {extents[axis]};")
+        lines.append(f"rest /= {extents[axis]};")
+    return [*lines, "var at0 = rest;"] if extents else []
+
+
+def _next_place(extents: list[str]) -> list[str]:
+    """Returns the lines that step to the next element: a division would take most of the time."""
+    lines = [f"at{len(extents) - 1} += 1u;"] if extents else []
+    for axis in reversed(range(1, len(extents))):
+        lines.append(f"at{axis - 1} += select(0u, 1u, at{axis} == {extents[axis]});")
+        lines.append(f"at{axis} = select(at{axis}, 0u, at{axis} == {extents[axis]});")
+    return [*lines, f"at0 = min(at0, {extents[0]} - 1u);"] if extents else []
 
 
 def _item(number: int, size: int) -> str:
@@ -146,7 +162,7 @@ def _converted(value: str, before: str, after: str) -> str:
     return f"({value} != 0u)" if after == "bool" else f"bitcast<{after}>({value})"
 
 
-def _module(buffers: list[_Buffer], body: list[str], stored: list[int]) -> str:
+def _module(buffers: list[_Buffer], extents: list[str], body: list[str], stored: list[int]) -> str:
     flat = [(number, buffer) for number, buffer in enumerate(buffers) if buffer.pattern == FLAT]
     kinds = [("read", f"in{n}", FOUR[b.size] if b.pattern == FLAT else "u32") for n, b in enumerate(buffers)]
     kinds += [("read_write", f"out{number}", FOUR[size]) for number, size in enumerate(stored)]
@@ -162,14 +178,18 @@ def _module(buffers: list[_Buffer], body: list[str], stored: list[int]) -> str:
             first = f"({buffer.offset} >> 4u) + 2u * i"
             loads.append(f"let w{number} = in{number}[{first} + 1u];")
         loads.append(f"let v{number} = in{number}[{first}];")
-    calls = []
+    calls, places = [], [f"at{axis}" for axis in range(len(extents))]
     for c in range(4):
-        items = "".join(f", {_component(f'v{number}', f'w{number}', buffer.size, c)}" for number, buffer in flat)
-        calls.append(f"let e{c} = element(4u * i + {c}u{items});")
+        items = [_component(f"v{number}", f"w{number}", buffer.size, c) for number, buffer in flat]
+        calls += _next_place(extents) if c else []
+        calls.append(f"let e{c} = element({', '.join([*places, *items])});")
     return _FRAME.format(
         results="\n".join(f"r{number}: {ITEM[size]}," for number, size in enumerate(stored)),
         bindings="\n".join(bindings),
-        items="".join(f", b{number}: {ITEM[buffer.size]}" for number, buffer in flat),
+        items=", ".join(
+            [f"{at}: u32" for at in places] + [f"b{number}: {ITEM[buffer.size]}" for number, buffer in flat]
+        ),
+        places="\n".join(_place(extents)),
         body="\n".join(body),
         loads="\n".join(loads),
         calls="\n".join(calls),
