@@ -253,8 +253,9 @@ def _triangle(keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tens
     k = min(max(to_int("k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
     if abs(tensor.strides[-2]) < abs(tensor.strides[-1]):  # a mask in the order of the axes in memory is faster
         return _triangle(_ext.less_equal if keeps is _ext.greater_equal else _ext.greater_equal, tensor.mT, -k).mT
-    diagonal = creation.arange(k, k + rows).reshape((rows, 1))
-    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, False)
+    device = tensor._backend_name if tensor.is_committed else None
+    diagonal = creation.arange(k, k + rows, device=device).reshape((rows, 1))
+    return _ext.where(keeps(creation.arange(columns, device=device), diagonal), tensor, False)
 
 
 def embedding(indices: Any, weight: Any) -> Tensor:
