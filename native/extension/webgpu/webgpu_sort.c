@@ -7,6 +7,7 @@ enum {
     DIGIT_BITS = 8,
     WIDTH = 2048,     /* lw_width: elements of the longest row that a workgroup sorts at once */
     NETWORK = 8,      /* elements that an invocation takes at once */
+    SHORT = 512,      /* elements of a row; a longer one is sorted by digits if only one differs */
     FEWEST = 4,       /* rows are sorted for their first elements if these are at most this part of WIDTH */
     MAX_BLOCKS = 4096 /* of all rows, about. Half as many to twice as many take as long, on an H200, 2026-12 */
 };
@@ -144,7 +145,9 @@ void lw_webgpu_sort(lw_webgpu_launch *launch) {
     parameters->length = (uint32_t)length;
     parameters->results = (uint32_t)plan->parameters[0].i;
     parameters->flip = plan->parameters[1].i ? UINT32_MAX : 0;
-    if (length <= WIDTH || parameters->results <= WIDTH / FEWEST) {
+    unsigned digits = digits_of(plan->operands[0].source.dtype);
+    int is_one_digit = (digits & (digits - 1)) == 0 && length > SHORT && parameters->results == length;
+    if ((length <= WIDTH || parameters->results <= WIDTH / FEWEST) && !is_one_digit) {
         record_tiles(launch);
     } else {
         record_digits(launch, is_pairs ? 2 : 1);
