@@ -6,6 +6,8 @@ struct LwLogParts {
 
 // sqrt(2) in units of 2^-23.
 const lw_SQRT2_Q23 = 11863283;
+// sqrt(1/2)
+const lw_SQRT_HALF_BITS = 0x3f3504f3;
 
 const lw_LN2_HI_15BIT = 0.693145752;
 const lw_LN2_LO_15BIT = 1.42860677e-06;
@@ -21,14 +23,14 @@ fn lw_log_parts(x: f32) -> LwLogParts {
 }
 
 // Returns k and f of 1 + x for finite x > -1. f is computed from x, because the rounded sum 1 + x lacks digits of x,
-// and a compiler may reassociate terms that would restore them.
+// and a compiler may reassociate terms that would restore them. The powers of two are 2^-k in two steps, because 2^-128
+// would be denormal.
 fn lw_log1p_parts(x: f32) -> LwLogParts {
-    if ((x > -0.2928) & (x < 0.4142)) {
-        return LwLogParts(0.0, x);
-    }
-    let k_float = lw_log_parts(1.0 + x).k;
-    let k = i32(k_float);
-    return LwLogParts(k_float, lw_scale(x, -k) + (lw_scale(1.0, -k) - 1.0));
+    let k = (bitcast<i32>(1.0 + x) - lw_SQRT_HALF_BITS) >> 23u;
+    let half = k >> 1u;
+    let first = bitcast<f32>((127 - half) << 23u);
+    let second = bitcast<f32>((127 - k + half) << 23u);
+    return LwLogParts(f32(k), lw_rounded(x * first) * second + (first * second - 1.0));
 }
 
 // Returns t, where ln(1 + f) = f + f t, by the polynomial of step 2 of core/math/log.h.
