@@ -15,6 +15,8 @@ enum {
     TEAMS = 16,           /* blocks that a workgroup reduces at once, if they are contiguous */
     PARTIALS = 64,        /* results that a block is reduced to first */
     OWN_PARTIALS = 8,     /* of an invocation */
+    MANY_OWN = 1024,      /* elements that one invocation may reduce, if */
+    MANY_ROWS = 1 << 18,  /* so many do */
     FEW_BLOCKS = 1 << 14, /* that more invocations share, so that they keep the device busy */
     LARGE_TEAM = 32,
     SHORT_REDUCTION = 128, /* elements of a row that is not read as vectors */
@@ -186,6 +188,23 @@ static void set_team(lw_webgpu_launch *launch, int64_t team) {
     parameters_of(launch)->pitch = (uint32_t)(rows < most ? rows : most);
 }
 
+/* Returns how many invocations share a block: few enough that each has several of the partial results, which are
+ * combined in the contract's order. Of a maximum, an index or integers, any order gives the same, so if rows are
+ * adjacent and many, each invocation has a whole one. */
+static int64_t reduction_team(const lw_webgpu_launch *launch, int64_t units) {
+    const lw_operation *operation = launch->plan->operation;
+    int64_t length = parameters_of(launch)->length;
+    int is_exact = operation->kind == LW_KIND_INDEX_REDUCTION || !lw_is_floating(launch->plan->operands[0].dtype) ||
+                   operation == &lw_operations[LW_OPERATION_max] || operation == &lw_operations[LW_OPERATION_min];
+    if (is_exact && length <= MANY_OWN && units >= MANY_ROWS && adjacent_rows(launch) > 1) {
+        return 1;
+    }
+    if (units < FEW_BLOCKS && length >= 4 * PARTIALS) {
+        return LARGE_TEAM;
+    }
+    return team_of(length < PARTIALS ? length : PARTIALS, OWN_PARTIALS);
+}
+
 /* Contiguous rows that are not short are read as vectors, and need one dispatch if they have up to TEAMS blocks, others
  * if they have one. For longer rows, the results of TEAMS blocks or of one go to scratch memory and are combined. */
 void lw_webgpu_reduction(lw_webgpu_launch *launch) {
@@ -198,10 +217,7 @@ void lw_webgpu_reduction(lw_webgpu_launch *launch) {
         teams *= 2;
     }
     int64_t results = lw_divide_up(blocks, teams), units = count * (results > 1 ? results : 1);
-    int64_t team = team_of(length < PARTIALS ? length : PARTIALS, OWN_PARTIALS);
-    if (units < FEW_BLOCKS && length >= 4 * PARTIALS) {
-        team = LARGE_TEAM;
-    }
+    int64_t team = reduction_team(launch, units);
     set_team(launch, team);
     parameters->teams = (uint32_t)teams;
     if (results > 1) {
