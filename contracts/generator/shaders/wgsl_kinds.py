@@ -40,35 +40,48 @@ def _vectors_of(module: Module, loads: str, values: str) -> str:
     return module.vectors() + text
 
 
-def _each_element(module: Module, value: str) -> str:
-    """Returns a module that stores `value` in each element `i` of the result; `at` has the byte offsets of operands."""
+def _each_element(module: Module, value: str, four: str = "") -> str:
+    """Returns a module that stores `value` in each element `i` of the result; `at` has the byte offsets of operands. If
+    given, `four` is stored instead: a vector of the four elements with the offsets at0 .. at3."""
     template = read_template("elementwise_packed" if module.out.packed else "elementwise")
     per_word = 32 // module.out.bits
     words = []
     for word in range(4 // per_word if module.out.packed else 0):
-        items = (f"(items.{COMPONENTS[word * per_word + k]} << {module.out.bits * k}u)" for k in range(per_word))
-        stored = f"lw_store_word(place + {word}u, {' | '.join(items)}, rest - {word * per_word}u);"
+        merged = (f"(items.{COMPONENTS[word * per_word + k]} << {module.out.bits * k}u)" for k in range(per_word))
+        stored = f"lw_store_word(place + {word}u, {' | '.join(merged)}, rest - {word * per_word}u);"
         words.append(f"if (rest > {word * per_word}u) {{ {stored} }}" if word else stored)
     item_bytes, mask = module.out.bits // 8, (1 << module.out.bits) - 1
     loads, kept = [], []
     for k in range(per_word if module.out.packed else 0):
         i, shift = f"(first + {k * item_bytes}u) / {item_bytes}u", module.out.bits * k
-        loads.append(f"let i{k} = {i}; let item{k} = lw_item(begin + min(i{k}, length - 1u));")
+        loads.append(f"let i{k} = {i}; let j{k} = min(i{k}, length - 1u);")
+        loads.append(f"let item{k} = lw_item(row * length + j{k}, start + j{k} * step);")
         kept.append(f"if (i{k} < length) {{ items |= item{k} << {shift}u; mask |= {hex(mask << shift)}u; }}")
+    places = [f"let is{k} = place.along + {k}u * quarter < lw.length;" for k in range(4)]
+    places += [f"let at{k} = place.at + select(0u, {k}u, is{k}) * apart;" for k in range(4)]
+    items = [f"let item{k} = lw_item(i + {k}u * quarter, at{k});" for k in range(4)]  # creation has one dimension
+    if four:
+        items = [f"let four = {four};", *(f"let item{k} = four.{component};" for k, component in enumerate(COMPONENTS))]
+    own = f"fn lw_item(i: u32, at: vec4<u32>) -> {module.out.element} {{\n    return {module.item(value)};\n}}\n"
+    at_once = range(4 // per_word if module.out.packed else 0)
+    computed = [f"let word{k} = lw_compute_word(min(i + {k}u * apart, words - 1u), length);" for k in at_once]
+    guarded = [f"if (i + {k}u * apart < words) {{ lw_merge_word(word{k}); }}" for k in at_once]
     text = Template(template).substitute(
-        item=module.item(value),
+        words_at_once=f"{len(at_once)}u",
+        compute_words=_lines(computed, 3),
+        merge_words=_lines(guarded, 3),
         element=module.out.element,
         store=indented(module.store(value, "item"), template),
         store_words=_lines(words, 1),
         each_item=_lines([*loads, *kept], 1),
-        places=_lines([f"let at{k} = lw_places(min(i + {k}u * step, last));" for k in range(4)], 2),
-        items=_lines([f"let item{k} = lw_item(min(i + {k}u * step, last), at{k});" for k in range(4)], 2),
-        stores=_lines([f"if (i + {k}u * step < lw.count) {{ lw_store_item(at{k}, item{k}); }}" for k in range(4)], 2),
+        places=_lines(places, 2),
+        items=_lines(items, 2),
+        stores=_lines([f"if (is{k}) {{ lw_store_item(at{k}, item{k}); }}" for k in range(4)], 2),
         component=COMPONENTS[len(module.contract.inputs)],
         per_word=f"{per_word}u",
         item_bits=f"{module.out.bits}u",
     )
-    return module.bindings() + module.loads() + text
+    return module.bindings() + module.loads() + ("" if four else own) + text
 
 
 def _reduction(module: Module) -> str:
@@ -214,10 +227,15 @@ def _creation(module: Module) -> str:
 
 def _search(module: Module) -> str:
     row = module.contract.inputs[0].name
+    element = f"lw_load_{row}(lw.offsets.x + (position.# + half - 1u) * lw.scalars.y)"
+    before = f"{module.function()}({element}, #, lw.scalars.z != 0u)"
     search = Template(read_template("search")).substitute(
-        value=module.operands[1][1].value, row=row, is_before=module.function()
+        value=module.operands[1][1].value,
+        row=row,
+        steps=_lines([f"position.{each} += select(0u, half, {before.replace('#', each)});" for each in COMPONENTS], 2),
     )
-    return search + _each_element(module, f"lw_search({module.load(1)})")
+    values = ", ".join(module.load(1, f"at{k}") for k in range(4))
+    return search + _each_element(module, "", f"lw_search_four({values})")
 
 
 def _rows(module: Module) -> str:

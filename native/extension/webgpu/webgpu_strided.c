@@ -92,17 +92,40 @@ static void fill_parameters(lw_webgpu_launch *launch) {
     parameters->packed = (uint32_t)words_of_row(layout, inputs, lw_item_size(plan->dtype));
 }
 
-/* Records a dispatch with an invocation for each four elements of the result, or each word that rows of narrow ones
- * touch. */
+/* Records a dispatch with an invocation for each four elements of the result. Narrow ones count with those of other
+ * rows that are in the same words. */
 static void record_elements(lw_webgpu_launch *launch) {
     const lw_layout *layout = &launch->plan->layout;
     const strided *parameters = parameters_of(launch);
     int64_t invocations = lw_divide_up(parameters->count, VECTOR);
     if (launch->dispatch.entry == LW_ENTRY_MAIN && parameters->packed) {
-        invocations = parameters->count / layout->shape[layout->ndim - 1] * parameters->packed;
+        int64_t words = parameters->count / layout->shape[layout->ndim - 1] * parameters->packed;
+        invocations = lw_divide_up(words * WORD / lw_item_size(launch->plan->dtype), VECTOR);
     }
     launch->dispatch.variant = parameters->ndim;
     lw_webgpu_record_invocations(launch, invocations);
+}
+
+/* Does the same for the entry point that, unless results are narrow, computes at once one element of each quarter of a
+ * dimension: of the longest one, of which rounding wastes the least. */
+static void record_quarters(lw_webgpu_launch *launch) {
+    const lw_layout *layout = &launch->plan->layout;
+    strided *parameters = parameters_of(launch);
+    if (lw_item_size(launch->plan->dtype) < WORD) {
+        record_elements(launch);
+        return;
+    }
+    int longest = 0;
+    for (int axis = 1; axis < layout->ndim; axis++) {
+        longest = layout->shape[axis] > layout->shape[longest] ? axis : longest;
+    }
+    int64_t extent = layout->ndim ? layout->shape[longest] : 1, quarter = lw_divide_up(extent, VECTOR);
+    parameters->outer = (uint32_t)longest;
+    parameters->length = (uint32_t)extent;
+    parameters->shape[longest] = (uint32_t)quarter;
+    parameters->count = (uint32_t)(parameters->count / extent * quarter);
+    launch->dispatch.variant = parameters->ndim;
+    lw_webgpu_record_invocations(launch, parameters->count);
 }
 
 /* Returns whether vectors along the last dimension can be read from an operand, or written to it. An input may also
@@ -140,8 +163,10 @@ static void record_vectors(lw_webgpu_launch *launch, int64_t stride) {
         for (int i = 0; i <= inputs; i++) {
             parameters->strides[last][i] *= VECTOR;
         }
+        record_elements(launch);
+    } else {
+        record_quarters(launch);
     }
-    record_elements(launch);
 }
 
 void lw_webgpu_elementwise(lw_webgpu_launch *launch) {
@@ -338,7 +363,7 @@ void lw_webgpu_gather(lw_webgpu_launch *launch) {
     } else if (plan->layout.ndim > 0 && plan->layout.strides[1][plan->layout.ndim - 1] == 0) {
         record_vectors(launch, plan->parameters[1].i);
     } else {
-        record_elements(launch);
+        record_quarters(launch);
     }
 }
 
@@ -356,7 +381,7 @@ void lw_webgpu_search(lw_webgpu_launch *launch) {
     for (int i = 0; i < 3; i++) {
         parameters_of(launch)->scalars[i] = (uint32_t)launch->plan->parameters[i].i;
     }
-    record_elements(launch);
+    record_quarters(launch);
 }
 
 /* rope: an invocation rotates a pair. The angles follow from two numbers, in float64: the angle of the first pair at

@@ -45,8 +45,8 @@ def apply(operation: str, x: lw.Tensor) -> lw.Tensor:
 def test_an_elementwise_kernel_has_an_invocation_for_four_elements(
     fake: FakePlayer, dtype: str, is_view: bool, groups: int, extra: int
 ) -> None:
-    """The entry point for vectors computes contiguous operands, unless elements have 8 bytes. In the other, invocations
-    of narrow results have a word each."""
+    """The entry point for vectors computes contiguous operands, unless elements have 8 bytes. The other computes all
+    elements of the words that narrow results touch."""
     operation, kernel = ELEMENTWISE[dtype]
     vectors = "fn vectors(" in shader(kernel).source and not is_view
     count = groups * GROUP * 4 + extra
@@ -55,10 +55,20 @@ def test_an_elementwise_kernel_has_an_invocation_for_four_elements(
     assert (dispatch.kernel, dispatch.entry) == (kernel, "vectors" if vectors else "main")
     assert dispatch.variant == 1
     words = words_of_row(count, dtype)
-    invocations = words if words and not vectors else math.ceil(count / 4)
+    elements = words * 4 // np.dtype(dtype).itemsize if words and not vectors else count
+    invocations = math.ceil(elements / 4)
     assert_groups(dispatch, math.ceil(invocations / GROUP))
     fields = dispatch.fields()
-    assert (fields["count"], fields["packed"], fields["outer"], fields["ndim"]) == (count, words, 1, 1)
+    has_quarters = not words and not vectors  # of the dimension `outer`, which are counted
+    counted = math.ceil(count / 4) if has_quarters else count
+    assert (fields["count"], fields["packed"], fields["outer"], fields["ndim"]) == (counted, words, 1 - has_quarters, 1)
+
+
+def test_the_longest_dimension_is_divided_in_quarters(fake: FakePlayer) -> None:
+    (dispatch,) = fake.recorded(lw.abs(zeros(6, 30, 14)[::2, ::2, ::2]))
+    fields = dispatch.fields()
+    assert (fields["outer"], fields["length"], fields["count"]) == (1, 15, 3 * 4 * 7)
+    assert np.ravel(fields["shape"])[:3].tolist() == [3, 4, 7]
 
 
 def words_of_row(length: int, dtype: str) -> int:
