@@ -14,6 +14,7 @@ SORTED = 3e7  # bytes at most of what is sorted, because a peer takes seconds fo
 RESULT = 5e7  # elements at most in a result that is larger than the operands
 WHOLE = 0.1  # the share of reductions that reduce all axes
 EDGES = 200  # the largest edge of matrices of which eigenvalues are computed
+EXPONENTS = Range(0, 10)  # of integers, which have no negative powers
 
 
 def elementwise(draw: Draw, operation: Operation) -> Drawn:
@@ -26,7 +27,10 @@ def elementwise(draw: Draw, operation: Operation) -> Drawn:
         of = shape
         if arguments and isinstance(given, HostArray) and draw.chance(0.3):
             of = draw.choice([shape[-1:], (*shape[:-1], 1), ()])
-        arguments.append(draw.array(operation, name, dtype, of) if isinstance(given, HostArray) else given)
+        within = EXPONENTS if (operation.name, name) == ("pow", "x2") and "float" not in dtype else None
+        arguments.append(
+            draw.array(operation, name, dtype, of, within=within) if isinstance(given, HostArray) else given
+        )
     return Drawn(dtype, [*arguments, *template.arguments[len(arguments) :]], template.keywords)
 
 
