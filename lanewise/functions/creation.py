@@ -288,8 +288,8 @@ def indices_of(name: str, value: Any) -> Tensor:
 
 
 def mask_positions(mask: Tensor) -> Tensor:
-    """Returns the row-major positions of the true elements of a mask. Those of a large one on a GPU may be a view of a
-    tensor with as many elements as the mask."""
+    """Returns the row-major positions of the true elements of a mask, or of a small tensor on a GPU, those that are not
+    zero. Those of a large one on a GPU may be a view of a tensor with as many elements as the mask."""
     return _ext.mask_indices(mask if mask.ndim == 1 else mask.reshape(-1))
 
 

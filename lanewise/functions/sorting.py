@@ -16,6 +16,8 @@ from lanewise.functions.results import TopkResult
 
 __all__ = ["nonzero", "topk"]
 
+_LARGE_MASK = 1 << 14  # elements of what a GPU searches itself, as in mask_indices() of gather.c
+
 
 def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
     """Returns the k largest, or smallest, elements along an axis, sorted, and their indices."""
@@ -32,10 +34,12 @@ def nonzero(x: Any) -> tuple[Tensor, ...]:
     tensor = tensor_of("x", x)
     if tensor.ndim == 0 or tensor.size >= 2**31:
         raise ShapeError(f"expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}")
-    mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
-    positions = mask_positions(mask)  # row-major; the loop splits them into indices, last axis first
-    if tensor.ndim == 1:  # a view of the positions of all elements, whose memory is not kept
-        return (asarray(positions, copy=True),)
+    is_on_gpu, is_large = tensor.backend.is_gpu, tensor.size >= _LARGE_MASK
+    is_mask = tensor.dtype is dtypes.bool or (is_on_gpu and not is_large)
+    # row-major; the loop splits them into indices, last axis first
+    positions = mask_positions(tensor if is_mask else _ext.not_equal(tensor, 0))
+    if tensor.ndim == 1:  # may be a view of the positions of all elements, whose memory is not kept
+        return (asarray(positions, copy=True) if is_on_gpu and is_large else positions,)
     indices = []
     for extent in reversed(tensor.shape[1:]):
         indices.append(_ext.remainder(positions, extent))

@@ -290,19 +290,29 @@ static PyObject *select_positions(lw_tensor *mask) {
     return (PyObject *)view;
 }
 
-/* mask_indices(mask): returns the row-major positions of the true elements. */
+/* Returns a tensor on the host that says which elements are not zero, or NULL with an error set. */
+static lw_tensor *mask_on_host(lw_tensor *tensor) {
+    lw_tensor *host = lw_to_host(tensor);
+    lw_tensor *mask = host ? lw_copy_tensor(host, LW_BOOL, (lw_placement){host->backend, 0}) : NULL;
+    Py_XDECREF((PyObject *)host);
+    return mask;
+}
+
+/* mask_indices(mask): returns the row-major positions of the true elements. A mask of fewer than LARGE_MASK elements on
+ * a device may have any dtype: the CPU searches it, and a launch to convert it would take longer than all of that. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
-    enum { LARGE_MASK = 1 << 14 }; /* elements; smaller ones are searched on the CPU */
+    enum { LARGE_MASK = 1 << 14 }; /* also in sorting.py */
     lw_tensor *mask = (lw_tensor *)object;
-    if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || mask->size > INT32_MAX) {
+    int is_large = !lw_is_tensor(object) || mask->size >= LARGE_MASK || !mask->storage->device;
+    if (!lw_is_tensor(object) || (mask->dtype != LW_BOOL && is_large) || mask->size > INT32_MAX) {
         return lw_raise(LW_ARGUMENT_TYPE_ERROR, "expected a bool tensor of fewer than 2^31 elements, got %S",
                         lw_describe(object));
     }
     const lw_device *device = mask->storage->device;
-    if (device && device->reads_stored && mask->size >= LARGE_MASK && mask->ndim == 1 && mask->contiguous) {
+    if (device && device->reads_stored && is_large && mask->ndim == 1 && mask->contiguous) {
         return select_positions(mask);
     }
-    lw_tensor *host = lw_to_host(mask);
+    lw_tensor *host = mask->dtype == LW_BOOL ? lw_to_host(mask) : mask_on_host(mask);
     int64_t count = 0;
     for (int64_t i = 0; host && i < host->size; i++) {
         count += host->data[i] != 0;
