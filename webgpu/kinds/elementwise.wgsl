@@ -7,28 +7,8 @@
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 
-struct LwPlace {
-    at: vec4<u32>, // the byte offsets of operands
-    along: u32,    // the position in dimension `lw.outer`
-}
-
 fn lw_places(i: u32) -> vec4<u32> {
     return lw.offsets + lw_element_offsets(i, 0u, lw_ndim);
-}
-
-fn lw_place_in_quarter(i: u32) -> LwPlace {
-    var place = LwPlace(lw.offsets, 0u);
-    var remaining = i;
-    for (var d = lw_ndim; d > 1u; ) {
-        d -= 1u;
-        let extent = lw.shape[d >> 2u][d & 3u];
-        let slower = remaining / extent;
-        let own = remaining - slower * extent;
-        place.at += own * lw.strides[d];
-        place.along = select(place.along, own, d == lw.outer);
-        remaining = slower;
-    }
-    return LwPlace(place.at + remaining * lw.strides[0], select(place.along, remaining, lw.outer == 0u));
 }
 
 fn lw_store_item(at: vec4<u32>, item: $element) {
@@ -40,7 +20,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     let quarter = lw.shape[lw.outer >> 2u][lw.outer & 3u];
     let apart = quarter * lw.strides[lw.outer];
     for (var i = id.x; i < lw.count; i += groups.x * lw_group) {
-        let place = lw_place_in_quarter(i);
+        let place = lw_place_in_quarter(i, lw_ndim);
         $places
         $items
         $stores

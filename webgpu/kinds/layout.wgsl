@@ -44,6 +44,27 @@ fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
     return offsets + remaining * lw.strides[begin];
 }
 
+// Where an element of a quarter is, as elementwise.wgsl divides the result.
+struct LwPlace {
+    at: vec4<u32>, // the byte offsets of operands
+    along: u32,    // the position in dimension `lw.outer`
+}
+
+fn lw_place_in_quarter(i: u32, ndim: u32) -> LwPlace {
+    var place = LwPlace(lw.offsets, 0u);
+    var remaining = i;
+    for (var d = ndim; d > 1u; ) {
+        d -= 1u;
+        let extent = lw.shape[d >> 2u][d & 3u];
+        let slower = remaining / extent;
+        let own = remaining - slower * extent;
+        place.at += own * lw.strides[d];
+        place.along = select(place.along, own, d == lw.outer);
+        remaining = slower;
+    }
+    return LwPlace(place.at + remaining * lw.strides[0], select(place.along, remaining, lw.outer == 0u));
+}
+
 // The position of an invocation in its team, and that of the team in the workgroup. `team` and `pitch` are powers of 2.
 fn lw_member(invocation: u32) -> u32 {
     return (invocation >> firstTrailingBit(lw.pitch)) & (lw.team - 1u);
