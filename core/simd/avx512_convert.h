@@ -6,6 +6,7 @@
 #include "simd/types.h"
 
 #define SIMD_OWN_CONVERSIONS
+#define SIMD_OWN_FROM_INT64
 #define SIMD_OWN_ODD
 
 INLINE vi32 vf32_to_vi32(vf32 x) {

@@ -7,6 +7,7 @@
 #include "simd/portable.h"
 
 #define SIMD_OWN_CONVERSIONS
+#define SIMD_OWN_FROM_INT64
 
 INLINE vi32 vf32_to_vi32(vf32 x) {
     vi32 whole = (vi32)_mm256_cvttps_epi32(_mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));

@@ -12,11 +12,13 @@ INLINE wi64 vu32_to_wi64(vu32 x) { return __builtin_convertvector(x, wi64); }
 INLINE wi64 wu64_to_wi64(wu64 x) { return (wi64)x; }
 INLINE wu64 wi64_to_wu64(wi64 x) { return (wu64)x; }
 INLINE vf32 wu64_to_vf32(wu64 x) { return __builtin_convertvector(x, vf32); }
-/* Rounds once: the halves are exact. */
-INLINE wf64 wu64_to_wf64(wu64 x) {
-    vu32 high = __builtin_convertvector(x >> 32, vu32), low = __builtin_convertvector(x, vu32);
-    return vu32_to_wf64(high) * wf64_set(0x1p32) + vu32_to_wf64(low);
+/* Returns x + 2^84 + 2^52 + offset, rounded once: the halves of x become low bits of these powers, and offset, their
+ * negative sum or near it, keeps the first addition exact. */
+INLINE wf64 wu64_to_wf64_plus(wu64 x, double offset) {
+    wf64 high = (wf64)(x >> 32 | (wu64)wf64_set(0x1p84)), low = (wf64)((x & 0xffffffff) | (wu64)wf64_set(0x1p52));
+    return (high + wf64_set(offset)) + low;
 }
+INLINE wf64 wu64_to_wf64(wu64 x) { return wu64_to_wf64_plus(x, -0x1.00000001p84); }
 INLINE wf64 vi32_to_wf64(vi32 x) { return __builtin_convertvector(x, wf64); }
 INLINE wi64 vi32_to_wi64(vi32 x) { return __builtin_convertvector(x, wi64); }
 INLINE vi32 wi64_to_vi32(wi64 x) { return __builtin_convertvector(x, vi32); }
@@ -30,9 +32,16 @@ INLINE vu32 vu32_quotient(vu32 x, vu32 divisor) {
     return (vu32) __builtin_convertvector(whole, vi32) ^ 0x80000000;
 }
 
-#ifndef SIMD_OWN_CONVERSIONS
+#ifndef SIMD_OWN_FROM_INT64
 INLINE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
+#ifdef __wasm__ /* which has no instruction for it */
+INLINE wf64 wi64_to_wf64(wi64 x) { return wu64_to_wf64_plus((wu64)(x ^ INT64_MIN), -0x1.00000001p84 - 0x1p63); }
+#else
 INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
+#endif
+#endif
+
+#ifndef SIMD_OWN_CONVERSIONS
 /* In C, converting a float outside the range of int32 is undefined. So convert 0 instead, then select INT32_MAX or
  * INT32_MIN. */
 INLINE vi32 vf32_to_vi32(vf32 x) {

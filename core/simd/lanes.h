@@ -7,14 +7,18 @@
 /* <type>_set, which broadcasts a number, and <type>_eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow
  * IEEE 754: all but _ne are false if an operand is NaN. Compilers turn the bitwise form of select into a blend
  * instruction. */
-#define DEFINE_COMPARISONS(type, element, mask)                                                        \
+#define DEFINE_EQUALITY(type, element, mask)                                                           \
     INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, even for -0 and NaN */ \
     INLINE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
-    INLINE mask type##_ne(type a, type b) { return (mask)(a != b); }                                   \
-    INLINE mask type##_lt(type a, type b) { return (mask)(a < b); }                                    \
-    INLINE mask type##_le(type a, type b) { return (mask)(a <= b); }                                   \
-    INLINE mask type##_gt(type a, type b) { return (mask)(a > b); }                                    \
-    INLINE mask type##_ge(type a, type b) { return (mask)(a >= b); }
+    INLINE mask type##_ne(type a, type b) { return (mask)(a != b); }
+#define DEFINE_ORDER(type, mask, ordered)                                              \
+    INLINE mask type##_lt(type a, type b) { return (mask)(ordered(a) < ordered(b)); }  \
+    INLINE mask type##_le(type a, type b) { return (mask)(ordered(a) <= ordered(b)); } \
+    INLINE mask type##_gt(type a, type b) { return (mask)(ordered(a) > ordered(b)); }  \
+    INLINE mask type##_ge(type a, type b) { return (mask)(ordered(a) >= ordered(b)); }
+#define DEFINE_COMPARISONS(type, element, mask) \
+    DEFINE_EQUALITY(type, element, mask)        \
+    DEFINE_ORDER(type, mask, )
 
 #define DEFINE_SELECT(type, mask) \
     INLINE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
@@ -24,7 +28,13 @@ DEFINE_COMPARISONS(vi32, int32_t, vm32)
 DEFINE_COMPARISONS(vu32, uint32_t, vm32)
 DEFINE_COMPARISONS(vf64, double, vm64)
 DEFINE_COMPARISONS(vi64, int64_t, vm64)
-DEFINE_COMPARISONS(vu64, uint64_t, vm64)
+DEFINE_EQUALITY(vu64, uint64_t, vm64)
+#ifdef SIMD_SIGNED_ORDER_64 /* the set compares lanes of 64 bits only as signed integers */
+INLINE vi64 vu64_ordered(vu64 x) { return (vi64)x ^ vi64_set(INT64_MIN); }
+DEFINE_ORDER(vu64, vm64, vu64_ordered)
+#else
+DEFINE_ORDER(vu64, vm64, )
+#endif
 DEFINE_COMPARISONS(vi8, int8_t, vm8)
 DEFINE_COMPARISONS(vu8, uint8_t, vm8)
 DEFINE_COMPARISONS(vi16, int16_t, vm16)

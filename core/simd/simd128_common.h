@@ -14,6 +14,7 @@
 #define SIMD_OWN_COPY
 #define SIMD_OWN_CONVERSIONS
 #define SIMD_OWN_PARTIAL
+#define SIMD_SIGNED_ORDER_64
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
@@ -94,21 +95,6 @@ DEFINE_SIMD128_PARTIAL(vi64, int64_t)
 DEFINE_SIMD128(vf32, f32x4)
 DEFINE_SIMD128(vf64, f64x2)
 
-/* No instruction converts 64-bit integers. The halves are exact, so their sum rounds once. */
-INLINE wf64 wi64_to_wf64(wi64 x) {
-    vi32 high = __builtin_convertvector(x >> 32, vi32);
-    vu32 low = __builtin_convertvector((wu64)x, vu32);
-    return __builtin_convertvector(high, wf64) * 0x1p32 + __builtin_convertvector(low, wf64);
-}
-INLINE vf32 wi64_to_vf32(wi64 x) { /* rounds once: of numbers below 2^53, the double is exact */
-    wu64 is_large = (wu64)(x + (1LL << 53)) >> 54;
-    v128_t any =
-        (v128_t)(__builtin_shufflevector(is_large, is_large, 0, 1) | __builtin_shufflevector(is_large, is_large, 2, 3));
-    if (wasm_v128_any_true(any)) {
-        return __builtin_convertvector(x, vf32);
-    }
-    return __builtin_convertvector(wi64_to_wf64(x), vf32);
-}
 /* These instructions truncate and saturate, and turn NaN into 0. */
 INLINE vi32 vf32_to_vi32(vf32 x) { return (vi32)wasm_i32x4_trunc_sat_f32x4((v128_t)x); }
 INLINE vu32 vf32_to_vu32(vf32 x) { return (vu32)wasm_u32x4_trunc_sat_f32x4((v128_t)x); }
