@@ -59,52 +59,80 @@ typedef struct scan_call {
     int64_t per_task; /* elements, in whole chunks */
 } scan_call;
 
-INLINE void scan_tile(const element *from, vec *x) {
-    for (int r = 0; r < SCAN_REGISTERS; r++) {
-        x[r] = v_load(from + r * LANES);
+/* Scans a register. */
+INLINE vec scan_register(vec x) {
 #pragma GCC unroll 4
-        for (int n = 1; n < LANES; n *= 2) {
-            vmask upper = b_ne(b_and(b_iota(), b_set(n)), b_set(0));
-            x[r] = v_select(upper, x[r] + v_spread(x[r], n), x[r]);
-        }
+    for (int n = 1; n < LANES; n *= 2) {
+        vmask upper = b_ne(b_and(b_iota(), b_set(n)), b_set(0));
+        x = v_select(upper, x + v_spread(x, n), x);
     }
-    for (int n = 1; n < SCAN_REGISTERS; n *= 2) {
+    return x;
+}
+
+/* Scans n <= SCAN_TILE elements at x, adds `before`, and writes the results to `to` unless it is NULL. Returns the sum
+ * of the n elements. Integers have the same sums in any order, so registers follow each other. */
+#if IS_FLOATING
+INLINE element scan_tile(const element *x, int64_t n, element before, element *to) {
+    element last[SCAN_TILE];
+    vec scanned[SCAN_REGISTERS];
+    for (int64_t k = 0; k < SCAN_TILE && n < SCAN_TILE; k++) {
+        last[k] = k < n ? x[k] : SCAN_ZERO;
+    }
+    for (int r = 0; r < SCAN_REGISTERS; r++) {
+        scanned[r] = scan_register(v_load((n == SCAN_TILE ? x : last) + r * LANES));
+    }
+    for (int m = 1; m < SCAN_REGISTERS; m *= 2) {
         for (int r = 0; r < SCAN_REGISTERS; r++) {
-            if (r & n) {
-                x[r] = x[r] + v_set(v_last(x[(r & ~(2 * n - 1)) + n - 1]));
+            if (r & m) {
+                scanned[r] = scanned[r] + v_set(v_last(scanned[(r & ~(2 * m - 1)) + m - 1]));
             }
         }
     }
+    for (int r = 0; r < SCAN_REGISTERS && to; r++) {
+        v_store((n == SCAN_TILE ? to : last) + r * LANES, scanned[r] + v_set(before));
+    }
+    if (to && n < SCAN_TILE) {
+        copy_strided((char *)to, ELEMENT_SIZE, (const char *)last, ELEMENT_SIZE, n, ELEMENT_SIZE);
+    }
+    return v_last(scanned[SCAN_REGISTERS - 1]);
 }
+#else
+INLINE element scan_tile(const element *x, int64_t n, element before, element *to) {
+    vec total = v_set(before);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vec scanned = scan_register(v_load(x + i));
+        if (to) {
+            v_store(to + i, scanned + total);
+        }
+        total = total + v_set(v_last(scanned));
+    }
+    element sum = v_first(total);
+    for (; i < n; i++) {
+        sum += x[i];
+        if (to) {
+            to[i] = sum;
+        }
+    }
+    return sum - before;
+}
+#endif
 
 /* Scans elements start to end - 1, given the sum of the elements before. If `sums` is NULL, writes the results;
  * otherwise writes only the sum of each tile to `sums`. */
 static void scan_chunks(const row *r, int64_t start, int64_t end, scan_wide before, element *sums) {
-    element packed[ROW_CHUNK], last[SCAN_TILE];
+    element packed[ROW_CHUNK];
     for (; start < end; start += ROW_CHUNK) {
         int64_t count = min_int64(end - start, ROW_CHUNK);
         const element *x = row_read(r->in[0], start, count, packed);
-        element *result = row_result(r, start, packed);
+        element *result = sums ? NULL : row_result(r, start, packed);
         for (int64_t i = 0; i < count; i += SCAN_TILE) {
             int64_t n = min_int64(count - i, SCAN_TILE);
-            for (int64_t k = 0; k < SCAN_TILE && n < SCAN_TILE; k++) {
-                last[k] = k < n ? x[i + k] : SCAN_ZERO;
-            }
-            vec scanned[SCAN_REGISTERS];
-            scan_tile(n == SCAN_TILE ? x + i : last, scanned);
-            element sum = v_last(scanned[SCAN_REGISTERS - 1]);
             if (sums) {
-                sums[(start + i) / SCAN_TILE] = sum;
-                continue;
+                sums[(start + i) / SCAN_TILE] = scan_tile(x + i, n, 0, NULL);
+            } else {
+                before = scan_wide_add(before, scan_tile(x + i, n, scan_wide_rounded(before), result + i));
             }
-            element *to = n == SCAN_TILE ? result + i : last;
-            for (int v = 0; v < SCAN_REGISTERS; v++) {
-                v_store(to + v * LANES, scanned[v] + v_set(scan_wide_rounded(before)));
-            }
-            if (n < SCAN_TILE) {
-                copy_strided((char *)(result + i), ELEMENT_SIZE, (const char *)last, ELEMENT_SIZE, n, ELEMENT_SIZE);
-            }
-            before = scan_wide_add(before, sum);
         }
         if (!sums) {
             row_write(r, start, count, result);
