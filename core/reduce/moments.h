@@ -60,7 +60,8 @@ INLINE void moments_add_both(vbits *left, const vbits *right) {
 INLINE void moments_sums(const reduce_source *from, int64_t count, element center, element *deviations,
                          element *squares) {
     vbits sums[2];
-    reduce_block(from, count, 2, moments_identity(), (vbits)v_set(center), moments_both, moments_add_both, sums);
+    reduce_block(from, count, REDUCE_PARTIALS, 2, moments_identity(), (vbits)v_set(center), moments_both,
+                 moments_add_both, sums);
     *deviations = v_first((vec)sums[0]);
     *squares = v_first((vec)sums[1]);
 }
@@ -68,7 +69,7 @@ INLINE void moments_sums(const reduce_source *from, int64_t count, element cente
 /* Computes a block's moments by step 1 above, reading the block twice. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     vbits sum;
-    reduce_block(from, count, 1, moments_identity(), b_set(0), moments_value, moments_add, &sum);
+    reduce_block(from, count, REDUCE_PARTIALS, 1, moments_identity(), b_set(0), moments_value, moments_add, &sum);
     element mean = moments_round_mean(v_first((vec)sum), count), deviations, squares;
     moments_sums(from, count, mean, &deviations, &squares);
     moments_of(mean, deviations, squares, count, result);

@@ -3,6 +3,7 @@
  * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p +
  *    64, p + 128 ... in this order, starting from the identity.
  * 2. The partials are joined by halving: p with p + 32, then p with p + 16, p + 8, p + 4, p + 2 and p + 1.
+ * Where elements can be joined in any order, there are REDUCE_FREE_PARTIALS, which fit registers.
  * The number of lanes decides only how many partials are computed at once, never which values are combined. So results
  * are bit-identical everywhere.
  *
@@ -24,13 +25,15 @@ typedef enum reduce_order { REDUCE_IN_ORDER, REDUCE_ANY_ORDER } reduce_order;
 enum {
     REDUCE_PARTIALS = 64,
     REDUCE_REGISTERS = REDUCE_PARTIALS / LANES,
+    REDUCE_FREE_PARTIALS = LANES == 1 ? 16
+    : LANES < 8                       ? 8 * LANES
+                                      : REDUCE_PARTIALS,
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
      * these: the same number from every group of REDUCE_PERIOD adjacent registers, so that the first pass already
      * loads every cache line. Further passes compute the remaining registers. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = LANES < 4 ? 16 / LANES : 4,
-    REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
     REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
     REDUCE_UNROLL = LANES == 1 ? 2 : 8,            /* unroll factor of the loop that joins partials */
     REDUCE_STRIP = REDUCE_MAX_COLUMNS < 8 * LANES ? REDUCE_MAX_COLUMNS / LANES
@@ -55,28 +58,29 @@ typedef void reduce_map(const char *x, const char *y, int n, vbits state, vbits 
 typedef void reduce_join(vbits *left, const vbits *right); /* stores the results in `left` */
 
 /* One pass over a block: computes the partials in registers `first` .. `first` + `width` - 1 of every group of
- * REDUCE_PERIOD, from all elements of the block but the last count % REDUCE_PARTIALS. */
-INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int sets, vbits identity,
-                        vbits state, reduce_map *map, reduce_join *join, vbits partial[][REDUCE_MAX_SETS]) {
+ * REDUCE_PERIOD, from all elements of the block but the last count % partials. */
+INLINE void reduce_pass(const char *x, const char *y, int partials, int first, int width, int64_t count, int sets,
+                        vbits identity, vbits state, reduce_map *map, reduce_join *join,
+                        vbits partial[][REDUCE_MAX_SETS]) {
     vbits kept[REDUCE_PASS_REGISTERS][REDUCE_MAX_SETS];
+    int registers = partials / LANES / REDUCE_PERIOD * width;
 #pragma GCC unroll 12
-    for (int r = 0; r < REDUCE_PERIODS * width; r++) {
+    for (int r = 0; r < registers; r++) {
         for (int s = 0; s < sets; s++) {
             kept[r][s] = identity;
         }
     }
     x += first * LANES * ELEMENT_SIZE, y += first * LANES * ELEMENT_SIZE;
-    for (; count >= REDUCE_PARTIALS;
-         count -= REDUCE_PARTIALS, x += REDUCE_PARTIALS * ELEMENT_SIZE, y += REDUCE_PARTIALS * ELEMENT_SIZE)
+    for (; count >= partials; count -= partials, x += partials * ELEMENT_SIZE, y += partials * ELEMENT_SIZE)
 #pragma GCC unroll 12
-        for (int r = 0; r < REDUCE_PERIODS * width; r++) {
+        for (int r = 0; r < registers; r++) {
             int at = (r / width * REDUCE_PERIOD + r % width) * LANES * ELEMENT_SIZE;
             vbits mapped[REDUCE_MAX_SETS];
             map(x + at, y + at, LANES, state, mapped);
             join(kept[r], mapped);
         }
 #pragma GCC unroll 12
-    for (int r = 0; r < REDUCE_PERIODS * width; r++) {
+    for (int r = 0; r < registers; r++) {
         for (int s = 0; s < sets; s++) {
             partial[r / width * REDUCE_PERIOD + first + r % width][s] = kept[r][s];
         }
@@ -101,24 +105,25 @@ INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vbits ide
     join(partial, mapped);
 }
 
-/* Reduces a block of `count` contiguous elements. The result of each set is in lane 0. */
-INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbits identity, vbits state,
+/* Reduces a block of `count` contiguous elements to `partials`, a constant, and joins these. The result of each set is
+ * in lane 0. */
+INLINE void reduce_block(const reduce_source *from, int64_t count, int partials, int sets, vbits identity, vbits state,
                          reduce_map *map, reduce_join *join, vbits *results) {
     const char *x = from->x, *y = from->y;
     vbits partial[REDUCE_REGISTERS][REDUCE_MAX_SETS];
-    int room = REDUCE_PASS_REGISTERS / (REDUCE_PERIODS * sets), width = room < REDUCE_PERIOD ? room : REDUCE_PERIOD,
-        first = 0;
-    PATH_IF(count >= REDUCE_PARTIALS, "reduce: fills all partials");
+    int room = REDUCE_PASS_REGISTERS / (partials / LANES / REDUCE_PERIOD * sets),
+        width = room < REDUCE_PERIOD ? room : REDUCE_PERIOD, first = 0;
+    PATH_IF(count >= partials, "reduce: fills all partials");
     for (; first + width <= REDUCE_PERIOD; first += width) {
-        reduce_pass(x, y, first, width, count, sets, identity, state, map, join, partial);
+        reduce_pass(x, y, partials, first, width, count, sets, identity, state, map, join, partial);
     }
     if (REDUCE_PERIOD % width) {
-        reduce_pass(x, y, first, REDUCE_PERIOD % width, count, sets, identity, state, map, join, partial);
+        reduce_pass(x, y, partials, first, REDUCE_PERIOD % width, count, sets, identity, state, map, join, partial);
     }
-    int tail = (int)(count % REDUCE_PARTIALS), registers = (tail + LANES - 1) / LANES;
+    int tail = (int)(count % partials), registers = (tail + LANES - 1) / LANES;
     x += (count - tail) * ELEMENT_SIZE, y += (count - tail) * ELEMENT_SIZE;
 #pragma GCC unroll REDUCE_FITS_REGISTERS ? 8 : 1
-    for (int r = 0; r < (REDUCE_FITS_REGISTERS ? REDUCE_REGISTERS : registers); r++) {
+    for (int r = 0; r < (REDUCE_FITS_REGISTERS ? partials / LANES : registers); r++) {
         int at = r * LANES;
         if (r < registers) {
             reduce_tail(x + at * ELEMENT_SIZE, y + at * ELEMENT_SIZE, tail - at, sets, identity, state, map, join,
@@ -126,7 +131,7 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int sets, vbi
         }
     }
 #pragma GCC unroll 6
-    for (int n = REDUCE_REGISTERS / 2; n; n /= 2)
+    for (int n = partials / LANES / 2; n; n /= 2)
 #pragma GCC unroll REDUCE_UNROLL
         for (int r = 0; r < n; r++) {
             join(partial[r], partial[r + n]);

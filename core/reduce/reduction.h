@@ -46,15 +46,16 @@ static inline element reduced_element(const reduced *r) {
 
 /* Defines the functions of BLOCK_REDUCTION_STEPS, and <op>_reduce and <op>_block, which reduce a block. `identity` is
  * of type `partial`. */
-#define BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                         \
-    BLOCK_REDUCTION_STEPS(op, partial, mapped, joined)                                                 \
-    INLINE element_bits op##_reduce(const reduce_source *from, int64_t count) {                        \
-        vbits total;                                                                                   \
-        reduce_block(from, count, 1, (vbits)(identity), b_set(0), op##_map, op##_join, &total);        \
-        return b_first(total);                                                                         \
-    }                                                                                                  \
-    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
-        result->bits = op##_reduce(from, count);                                                       \
+#define BLOCK_REDUCTION(op, partial, identity, mapped, joined)                                                \
+    BLOCK_REDUCTION_STEPS(op, partial, mapped, joined)                                                        \
+    INLINE element_bits op##_reduce(const reduce_source *from, int64_t count) {                               \
+        vbits total;                                                                                          \
+        reduce_block(from, count, IS_FLOATING ? REDUCE_PARTIALS : REDUCE_FREE_PARTIALS, 1, (vbits)(identity), \
+                     b_set(0), op##_map, op##_join, &total);                                                  \
+        return b_first(total);                                                                                \
+    }                                                                                                         \
+    static void op##_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {        \
+        result->bits = op##_reduce(from, count);                                                              \
     }
 
 /* Defines a block reduction, its reducer and the kernel lw_<op>_<dtype>. The kernel has one or two inputs. `finished`
