@@ -39,6 +39,9 @@ INLINE void copy_run(char *to, const char *from, int64_t bytes, int wide) {
         to[bytes - 1] = from[bytes - 1];
     } else if (wide <= 8 || wide < WIDE) { /* longer runs have wider moves */
         copy_halves(to, from, bytes, wide);
+    } else if (bytes >= SIMD_BULK_COPY) {
+        PATH_IF(SIMD_BULK_COPY < INT64_MAX, "copy: long runs");
+        copy_bytes(to, from, bytes);
     } else {
         copy_wide(to, from, bytes, wide);
     }

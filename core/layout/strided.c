@@ -11,8 +11,8 @@ static inline vu32 reversed_within(vu32 x, int32_t size) {
 }
 
 /* Copies contiguous elements in reverse order, as many as fill registers: element i comes from i elements before
- * `from`. Returns how many it has copied. */
-static int64_t copy_reversed(char *to, const char *from, int64_t count, int32_t size) {
+ * `from`. Returns how many it has copied. `size` is a constant. */
+INLINE int64_t copy_reversed(char *to, const char *from, int64_t count, int32_t size) {
     int64_t step = size == 8 ? VF64_LANES : (int64_t)sizeof(vu32) / size, i = 0;
     for (; i + step <= count; i += step) {
         const char *at = from - (i + step - 1) * size;
@@ -28,9 +28,11 @@ static int64_t copy_reversed(char *to, const char *from, int64_t count, int32_t 
 }
 
 /* Copies every second element, as many as fill registers, to a contiguous array. Returns how many it has copied: at
- * least one is left, because a register also reads the element after the last one that it takes. */
-static int64_t copy_alternate(char *to, const char *from, int64_t count, int32_t size) {
+ * least one is left, because a register also reads the element after the last one that it takes. `size` is a
+ * constant. */
+INLINE int64_t copy_alternate(char *to, const char *from, int64_t count, int32_t size) {
     int64_t step = size == 1 ? V16_LANES : size == 8 ? VF64_LANES : VF32_LANES, i = 0;
+#pragma GCC unroll 4
     for (; i + step < count; i += step) {
         const char *at = from + 2 * i * size;
         char *target = to + i * size;
@@ -49,10 +51,17 @@ static int64_t copy_alternate(char *to, const char *from, int64_t count, int32_t
     return i;
 }
 
+INLINE int64_t copy_registers(char *to, const char *from, int64_t from_step, int64_t count, int32_t size) {
+    return from_step < 0 ? copy_reversed(to, from, count, size) : copy_alternate(to, from, count, size);
+}
+
 void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
     if (to_step == size && (from_step == -size || from_step == 2 * size)) {
         PATH_EITHER(from_step < 0, "strided: reversed", "strided: alternate");
-        int64_t done = from_step < 0 ? copy_reversed(to, from, count, size) : copy_alternate(to, from, count, size);
+        int64_t done = size == 1   ? copy_registers(to, from, from_step, count, 1)
+                       : size == 2 ? copy_registers(to, from, from_step, count, 2)
+                       : size == 4 ? copy_registers(to, from, from_step, count, 4)
+                                   : copy_registers(to, from, from_step, count, 8);
         to += done * size;
         from += done * from_step;
         count -= done;

@@ -52,6 +52,10 @@
 #define SIMD_STREAM 0 /* 1 if vi32_stream is a non-temporal store, and stream_end the fence that it needs */
 #endif
 
+#ifndef SIMD_BULK_COPY
+#define SIMD_BULK_COPY INT64_MAX /* bytes from which copy_bytes is faster than a loop of vectors */
+#endif
+
 #ifndef SIMD_SCALE
 #define SIMD_SCALE 0 /* 1 if vf32_scale is one instruction, so code that avoids it is slower */
 INLINE vf32 vf32_scale_floor(vf32 x, vf32 k) { return vf32_scale(x, vf32_floor(k) + vf32_set(SIMD_ROUND_MAGIC)); }
