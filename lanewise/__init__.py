@@ -160,6 +160,7 @@ _ext.initialize(
         "getitem": _indexing.getitem,
         "open_measured": _offload.open_measured,
         "refuse_keyword": _dispatch.refuse_keyword,
+        "reserve_random": _creation.reserve_random,
         "setitem": _indexing.setitem,
         "several": _dispatch.several,
         "tensor_of": _creation.tensor_of,

@@ -251,6 +251,11 @@ class _Stream:
 _stream = _Stream()
 
 
+def reserve_random(count: int) -> tuple[int, int]:
+    """Reserves words of the stream of this process. The extension calls this."""
+    return _stream.advance(count)
+
+
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
     """Returns a tensor from anything that holds numbers, sharing its memory if possible unless `copy` is true."""
     chosen, copies = None if dtype is None else as_dtype(dtype), _parse_copy(copy)

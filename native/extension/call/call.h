@@ -12,9 +12,10 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
  * an error set, if it is not. */
 PyObject *lw_call_composed(const lw_arguments *arguments);
 
-/* Return a tensor filled with a whole number, and one of evenly spaced integers. */
-PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value);
-PyObject *lw_create_range(int64_t count, int dtype, int64_t start, int64_t step);
+/* Does the same for an operation that creates a tensor from a shape and numbers. */
+PyObject *lw_call_created(const lw_arguments *arguments);
+/* Returns the row-major positions of the true elements of a mask on the host. */
+lw_tensor *lw_mask_positions(lw_tensor *mask);
 
 /* Handlers of operations that are not planned: astype and views. Each sets `result`, which stays NULL on failure. */
 lw_outcome lw_call_cast(const lw_arguments *arguments, PyObject **result);

@@ -70,32 +70,11 @@ static PyObject *call_on_tensors(const lw_arguments *arguments) {
 
 enum { MAX_PARTS = 64, MAX_COUNT = 1 << 20, MAX_REPEATED = 4096, SHORT_ROW = 16 };
 
-/* Returns the optional argument behind `required` others: the next positional one, or the only keyword, `name`. It is
- * NULL if the argument is absent. Returns 0 if there are others. */
-static int find_optional(const lw_arguments *arguments, int required, const char *name, PyObject **given) {
-    Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
-    int is_given = arguments->positional_count + keywords == required + 1;
-    int is_named = keywords == 1 && arguments->positional_count == required &&
-                   PyUnicode_CompareWithASCIIString(PyTuple_GetItem(arguments->keyword_names, 0), name) == 0;
-    *given = is_given ? arguments->positional[required] : NULL;
-    return is_given ? is_named || keywords == 0 : keywords == 0 && arguments->positional_count == required;
-}
-
-/* Returns whether an argument is an int; if so, reads it. */
-static int read_int(PyObject *given, int64_t *value) {
-    if (!lw_is_int(given) || lw_is_bool(given)) {
-        return 0;
-    }
-    *value = PyLong_AsLongLong(given);
-    int is_valid = *value != -1 || !PyErr_Occurred();
-    PyErr_Clear();
-    return is_valid;
-}
-
-/* The same for an int. Returns 0 if it is absent, and -1 if it is not an int, or there are others. */
+/* Reads the optional int behind `required` other arguments. Returns 1 if it is given, 0 if it is absent, and -1 if it
+ * is not an int, or there are further arguments. */
 static int find_int(const lw_arguments *arguments, int required, const char *name, int64_t *value) {
     PyObject *given;
-    return !find_optional(arguments, required, name, &given) ? -1 : !given ? 0 : read_int(given, value) ? 1 : -1;
+    return !lw_find_optional(arguments, required, name, &given) ? -1 : !given ? 0 : lw_read_int(given, value) ? 1 : -1;
 }
 
 /* Returns whether concat and stack take a tensor like the first one. `axis` is that of concat, or -1. */
@@ -193,11 +172,18 @@ static PyObject *call_triangle(const lw_arguments *arguments, int is_upper) {
     }
     int64_t rows = x->shape[x->ndim - 2], columns = x->shape[x->ndim - 1], item = lw_item_size(x->dtype);
     k = k < -rows ? -rows : k > columns ? columns : k;
-    for (int64_t i = 0; i < result->size / columns; i++) {
-        int64_t diagonal = i % rows + k + !is_upper; /* the first column that stays, or that is cleared */
-        diagonal = diagonal < 0 ? 0 : diagonal > columns ? columns : diagonal;
-        int64_t first = is_upper ? 0 : diagonal, count = is_upper ? diagonal : columns - diagonal;
-        memset(result->data + (i * columns + first) * item, 0, (size_t)(count * item));
+    for (int64_t first = 0; first < result->size; first += rows * columns) {
+        char *matrix = result->data + first * item;
+        for (int64_t i = 0; i < rows; i++) {
+            int64_t diagonal = i + k + !is_upper; /* the first column that stays, or that is cleared */
+            diagonal = diagonal < 0 ? 0 : diagonal;
+            if (diagonal >= columns) { /* below this row, all is alike */
+                memset(matrix + i * columns * item, 0, is_upper ? (size_t)((rows - i) * columns * item) : 0);
+                break;
+            }
+            int64_t at = is_upper ? 0 : diagonal, count = is_upper ? diagonal : columns - diagonal;
+            memset(matrix + (i * columns + at) * item, 0, (size_t)(count * item));
+        }
     }
     return (PyObject *)result;
 }
@@ -260,7 +246,7 @@ static PyObject *call_repeated(const lw_arguments *arguments, int is_tile) {
     for (int i = 0; i < x->ndim; i++) {
         ones[i] = counts[i] = 1;
         if ((is_each || i == axis) &&
-            (!read_int(is_each ? lw_sequence_item(given, i) : given, &counts[i]) || counts[i] < 1)) {
+            (!lw_read_int(is_each ? lw_sequence_item(given, i) : given, &counts[i]) || counts[i] < 1)) {
             return NULL;
         }
         count *= counts[i] < MAX_COUNT && count < MAX_COUNT ? counts[i] : MAX_COUNT;
@@ -274,6 +260,25 @@ static PyObject *call_repeated(const lw_arguments *arguments, int is_tile) {
     return is_large ? NULL : repeated(x, is_tile ? counts : ones, is_tile ? ones : counts);
 }
 
+/* Returns a tensor of the same shape and dtype, whose axes have the same order in memory. */
+static lw_tensor *new_like(lw_tensor *x, lw_placement placement) {
+    int order[LW_MAX_NDIM];
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    if (!lw_order_by_stride(x->ndim, x->shape, x->strides, order)) {
+        return lw_tensor_new(x->dtype, x->ndim, x->shape, placement);
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        shape[i] = x->shape[order[i]];
+    }
+    lw_tensor *ordered = lw_tensor_new(x->dtype, x->ndim, shape, placement);
+    for (int i = 0; ordered && i < x->ndim; i++) {
+        strides[order[i]] = ordered->strides[i];
+    }
+    lw_tensor *result = ordered ? lw_tensor_view(ordered, ordered->data, x->ndim, x->shape, strides) : NULL;
+    Py_XDECREF((PyObject *)ordered);
+    return result;
+}
+
 /* Calls roll with an int, along one axis. */
 static PyObject *call_roll(const lw_arguments *arguments) {
     lw_tensor *x = tensor_at(arguments, 0);
@@ -281,11 +286,11 @@ static PyObject *call_roll(const lw_arguments *arguments) {
     int found = arguments->positional_count < 2 ? -1 : find_int(arguments, 2, "axis", &axis);
     axis += x && axis < 0 ? x->ndim : 0;
     if (!x || x->size == 0 || x->storage->device || found < 0 || (found == 0 && x->ndim != 1) || axis < 0 ||
-        axis >= x->ndim || !read_int(arguments->positional[1], &shift)) {
+        axis >= x->ndim || !lw_read_int(arguments->positional[1], &shift)) {
         return NULL;
     }
     lw_placement placement = placement_of(x);
-    lw_tensor *result = placement.backend < 0 ? NULL : lw_tensor_new(x->dtype, x->ndim, x->shape, placement);
+    lw_tensor *result = placement.backend < 0 ? NULL : new_like(x, placement);
     int64_t extent = x->shape[axis], first = shift % extent, shape[LW_MAX_NDIM];
     first += first < 0 ? extent : 0; /* where the first slice goes */
     memcpy(shape, x->shape, sizeof shape);
@@ -306,58 +311,59 @@ static PyObject *call_roll(const lw_arguments *arguments) {
 static PyObject *call_copy(const lw_arguments *arguments) {
     lw_tensor *x = tensor_at(arguments, 0);
     PyObject *copy;
-    if (!x || x->storage->device || !find_optional(arguments, 1, "copy", &copy) || copy != Py_True ||
+    if (!x || x->storage->device || !lw_find_optional(arguments, 1, "copy", &copy) || copy != Py_True ||
         !arguments->keyword_names || placement_of(x).backend < 0) {
         return NULL;
     }
     return (PyObject *)lw_cast_tensor(x, x->dtype);
 }
 
-/* Calls arange with small ints alone. */
-static PyObject *call_arange(const lw_arguments *arguments) {
-    int64_t numbers[3] = {0, 0, 1}, *given = numbers + (arguments->positional_count == 1);
-    int are_small = arguments->positional_count <= 3 && !arguments->keyword_names;
-    for (Py_ssize_t i = 0; i < arguments->positional_count && are_small; i++) {
-        are_small = lw_is_int(arguments->positional[i]) && !lw_is_bool(arguments->positional[i]);
-        given[i] = are_small ? PyLong_AsLongLong(arguments->positional[i]) : 0;
-        are_small &= given[i] == (int32_t)given[i] && !PyErr_Occurred();
-        PyErr_Clear();
-    }
-    int64_t step = numbers[2], distance = numbers[1] - numbers[0];
-    if (!are_small || step == 0) {
-        return NULL;
-    }
-    int64_t count = distance == 0 || (distance < 0) != (step < 0) ? 0 : (distance - (step > 0 ? 1 : -1)) / step + 1;
-    return lw_create_range(count, lw_default_integer, numbers[0], step);
-}
-
-/* Calls zeros or ones with an int or a tuple of ints, and perhaps a dtype. */
-static PyObject *call_filled(const lw_arguments *arguments, int value) {
-    PyObject *shape_given = arguments->positional[0], *dtype_given = NULL;
-    Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
-    int64_t shape[LW_MAX_NDIM];
-    if (keywords == 1) {
-        PyObject *name = PyTuple_GetItem(arguments->keyword_names, 0);
-        if (arguments->positional_count != 1 || PyUnicode_CompareWithASCIIString(name, "dtype") != 0) {
-            return NULL;
+/* Splits row-major positions in a shape into the indices along each axis. */
+static PyObject *split_positions(lw_tensor *positions, int ndim, const int64_t *shape) {
+    const lw_operation *remainder = &lw_operations[LW_OPERATION_remainder];
+    const lw_operation *quotient = &lw_operations[LW_OPERATION_floor_divide];
+    PyObject *indices = positions ? PyTuple_New(ndim) : NULL, *left = (PyObject *)positions;
+    for (int axis = ndim - 1; indices && axis > 0; axis--) {
+        PyObject *inputs[LW_MAX_INPUTS] = {left, PyLong_FromLongLong(shape[axis])};
+        PyObject *index = inputs[1] ? call_planned(remainder, lw_resolve_elementwise, inputs, NULL) : NULL;
+        PyObject *rest = index ? call_planned(quotient, lw_resolve_elementwise, inputs, NULL) : NULL;
+        Py_XDECREF(inputs[1]);
+        Py_DECREF(left);
+        left = rest;
+        if (!index || PyTuple_SetItem(indices, axis, index) < 0 || !rest) {
+            Py_DECREF(indices);
+            indices = NULL;
         }
     }
-    if (arguments->positional_count + keywords == 2) {
-        dtype_given = arguments->positional[1];
+    if (!indices) {
+        Py_XDECREF(left);
+    } else if (PyTuple_SetItem(indices, 0, left) < 0) {
+        Py_DECREF(indices);
+        indices = NULL;
     }
-    if (keywords > 1 || arguments->positional_count > 2 || !(lw_is_int(shape_given) || lw_is_tuple(shape_given))) {
+    return indices;
+}
+
+/* Calls nonzero with a tensor on the CPU. */
+static PyObject *call_nonzero(const lw_arguments *arguments) {
+    lw_tensor *x = tensor_at(arguments, 0);
+    if (!x || arguments->positional_count != 1 || arguments->keyword_names || x->ndim == 0 || x->size > INT32_MAX ||
+        x->storage->device || lw_offloads || placement_of(x).backend < 0) {
         return NULL;
     }
-    int dtype = !dtype_given || dtype_given == Py_None ? lw_default_floating : lw_parse_dtype(dtype_given);
-    int ndim = dtype < 0 ? -1 : lw_parse_shape("shape", shape_given, shape);
-    for (int i = 0; i < ndim; i++) {
-        ndim = shape[i] < 0 ? -1 : ndim;
+    lw_tensor *mask = x;
+    PyObject *inputs[LW_MAX_INPUTS] = {(PyObject *)x, PyLong_FromLongLong(0)};
+    if (x->dtype == LW_BOOL) {
+        Py_INCREF((PyObject *)x);
+    } else {
+        mask = inputs[1] ? (lw_tensor *)call_planned(&lw_operations[LW_OPERATION_not_equal], lw_resolve_elementwise,
+                                                     inputs, NULL)
+                         : NULL;
     }
-    if (ndim < 0) {
-        PyErr_Clear(); /* Python raises the error */
-        return NULL;
-    }
-    return lw_create_full(ndim, shape, dtype, value);
+    Py_XDECREF(inputs[1]);
+    PyObject *indices = mask ? split_positions(lw_mask_positions(mask), x->ndim, x->shape) : NULL;
+    Py_XDECREF((PyObject *)mask);
+    return indices;
 }
 
 PyObject *lw_call_composed(const lw_arguments *arguments) {
@@ -365,8 +371,9 @@ PyObject *lw_call_composed(const lw_arguments *arguments) {
     if (arguments->self || arguments->positional_count < 1) {
         return NULL;
     }
-    if (operation == &lw_operations[LW_OPERATION_zeros] || operation == &lw_operations[LW_OPERATION_ones]) {
-        return call_filled(arguments, operation == &lw_operations[LW_OPERATION_ones]);
+    PyObject *created = lw_call_created(arguments);
+    if (created || PyErr_Occurred()) {
+        return created;
     }
     if (operation == &lw_operations[LW_OPERATION_concat] || operation == &lw_operations[LW_OPERATION_stack]) {
         return call_join(arguments, operation == &lw_operations[LW_OPERATION_stack]);
@@ -374,8 +381,8 @@ PyObject *lw_call_composed(const lw_arguments *arguments) {
     if (operation == &lw_operations[LW_OPERATION_tril] || operation == &lw_operations[LW_OPERATION_triu]) {
         return call_triangle(arguments, operation == &lw_operations[LW_OPERATION_triu]);
     }
-    if (operation == &lw_operations[LW_OPERATION_arange]) {
-        return call_arange(arguments);
+    if (operation == &lw_operations[LW_OPERATION_nonzero]) {
+        return call_nonzero(arguments);
     }
     if (operation == &lw_operations[LW_OPERATION_repeat] || operation == &lw_operations[LW_OPERATION_tile]) {
         return call_repeated(arguments, operation == &lw_operations[LW_OPERATION_tile]);

@@ -1,5 +1,6 @@
 /* Implements take, take_along_axis, put and mask_indices. The kernels depend on the item size only, not on the dtype,
  * and read int32 indices. */
+#include "call/call.h"
 #include "call/execute.h"
 #include "lanewise_operations.h"
 #include "python/module.h"
@@ -298,6 +299,23 @@ static lw_tensor *mask_on_host(lw_tensor *tensor) {
     return mask;
 }
 
+lw_tensor *lw_mask_positions(lw_tensor *mask) {
+    lw_tensor *host = mask->dtype == LW_BOOL ? lw_to_host(mask) : mask_on_host(mask);
+    int64_t count = 0;
+    for (int64_t i = 0; host && i < host->size; i++) {
+        count += host->data[i] != 0;
+    }
+    lw_tensor *result =
+        host ? lw_tensor_new(LW_INT32, 1, &count, (lw_placement){host->backend, mask->committed}) : NULL;
+    int32_t *positions = result ? (int32_t *)result->data : NULL;
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
+        positions[next] = (int32_t)i;
+        next += host->data[i] != 0;
+    }
+    Py_XDECREF((PyObject *)host);
+    return result;
+}
+
 /* mask_indices(mask): returns the row-major positions of the true elements. A mask of fewer than LARGE_MASK elements on
  * a device may have any dtype: the CPU searches it, and a launch to convert it would take longer than all of that. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
@@ -312,19 +330,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     if (device && device->reads_stored && is_large && mask->ndim == 1 && mask->contiguous) {
         return select_positions(mask);
     }
-    lw_tensor *host = mask->dtype == LW_BOOL ? lw_to_host(mask) : mask_on_host(mask);
-    int64_t count = 0;
-    for (int64_t i = 0; host && i < host->size; i++) {
-        count += host->data[i] != 0;
-    }
-    lw_tensor *result =
-        host ? lw_tensor_new(LW_INT32, 1, &count, (lw_placement){host->backend, mask->committed}) : NULL;
-    int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
-        positions[next] = (int32_t)i;
-        next += host->data[i] != 0;
-    }
-    Py_XDECREF((PyObject *)host);
+    lw_tensor *result = lw_mask_positions(mask);
     if (result && mask->storage->device) {
         lw_tensor *moved = lw_copy_tensor(result, LW_INT32, (lw_placement){mask->backend, mask->committed});
         Py_DECREF((PyObject *)result);

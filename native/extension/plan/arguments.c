@@ -306,3 +306,22 @@ int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars
     }
     return count;
 }
+
+int lw_find_optional(const lw_arguments *arguments, int required, const char *name, PyObject **given) {
+    Py_ssize_t keywords = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
+    int is_given = arguments->positional_count + keywords == required + 1;
+    int is_named = keywords == 1 && arguments->positional_count == required &&
+                   PyUnicode_CompareWithASCIIString(PyTuple_GetItem(arguments->keyword_names, 0), name) == 0;
+    *given = is_given ? arguments->positional[required] : NULL;
+    return is_given ? is_named || keywords == 0 : keywords == 0 && arguments->positional_count == required;
+}
+
+int lw_read_int(PyObject *given, int64_t *value) {
+    if (!lw_is_int(given) || lw_is_bool(given)) {
+        return 0;
+    }
+    *value = PyLong_AsLongLong(given);
+    int is_valid = *value != -1 || !PyErr_Occurred();
+    PyErr_Clear();
+    return is_valid;
+}

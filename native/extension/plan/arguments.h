@@ -60,3 +60,9 @@ const lw_operation *lw_find_operation(const char *name);
 /* Return the position of the operation's first parameter of this type or of this name, or -1. */
 int lw_find_named(const lw_operation *operation, const char *name);
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
+
+/* Returns the optional argument behind `required` others: the next positional one, or the only keyword, `name`. It is
+ * NULL if the argument is absent. Returns 0 if there are others. */
+int lw_find_optional(const lw_arguments *arguments, int required, const char *name, PyObject **given);
+/* Returns whether an argument is an int; if so, reads it. */
+int lw_read_int(PyObject *given, int64_t *value);

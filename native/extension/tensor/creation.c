@@ -151,21 +151,113 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     return run_creation(&plan, ndim, shape, dtype);
 }
 
-PyObject *lw_create_full(int ndim, const int64_t *shape, int dtype, int value) {
-    lw_plan plan = {.operation = &lw_operations[LW_OPERATION_full], .result_count = 1};
-    if (lw_is_floating(dtype)) {
-        plan.parameters[0].f = value;
-    } else {
-        plan.parameters[0].i = value;
-    }
+static PyObject *create_from(const lw_operation *operation, int ndim, const int64_t *shape, int dtype, lw_scalar first,
+                             lw_scalar second) {
+    lw_plan plan = {.operation = operation, .result_count = 1, .parameters = {first, second}};
     return run_creation(&plan, ndim, shape, dtype);
 }
 
-PyObject *lw_create_range(int64_t count, int dtype, int64_t start, int64_t step) {
-    lw_plan plan = {.operation = &lw_operations[LW_OPERATION_arange], .result_count = 1};
-    plan.parameters[0].i = start;
-    plan.parameters[1].i = step;
-    return run_creation(&plan, 1, &count, dtype);
+static lw_scalar whole_number(int dtype, int64_t value) {
+    return lw_is_floating(dtype) ? (lw_scalar){.f = (double)value} : (lw_scalar){.i = value};
+}
+
+/* Calls arange with small ints, and perhaps a dtype that includes them. */
+static PyObject *call_arange(const lw_arguments *arguments) {
+    const lw_operation *arange = arguments->operation;
+    int64_t numbers[3] = {0, 0, 1}, *given = numbers + (arguments->positional_count == 1);
+    PyObject *dtype_given;
+    int is_simple = arguments->positional_count <= 3 &&
+                    lw_find_optional(arguments, (int)arguments->positional_count, "dtype", &dtype_given);
+    for (Py_ssize_t i = 0; i < arguments->positional_count && is_simple; i++) {
+        is_simple = lw_read_int(arguments->positional[i], &given[i]) && given[i] == (int32_t)given[i];
+    }
+    int64_t step = numbers[2], distance = numbers[1] - numbers[0];
+    if (!is_simple || step == 0) {
+        return NULL;
+    }
+    int dtype = dtype_given && dtype_given != Py_None ? lw_parse_dtype(dtype_given) : lw_default_integer;
+    PyErr_Clear(); /* Python raises the error */
+    if (dtype < 0 || lw_item_size(dtype) < 4 || (lw_is_integer(dtype) && lw_lowest_integer(dtype) == 0)) {
+        return NULL;
+    }
+    int64_t count = distance == 0 || (distance < 0) != (step < 0) ? 0 : (distance - (step > 0 ? 1 : -1)) / step + 1;
+    return create_from(arange, 1, &count, dtype, whole_number(dtype, numbers[0]), whole_number(dtype, step));
+}
+
+/* Reads a shape, an int or a tuple of ints, and the optional dtype behind `required` arguments; if it is absent,
+ * `dtype` stays as it is. Returns the number of dimensions, or -1, without an error set, if Python has to read them. */
+static int find_shape(const lw_arguments *arguments, int required, int64_t *shape, int *dtype) {
+    PyObject *given = arguments->positional[0], *dtype_given;
+    if (arguments->positional_count < required || !lw_find_optional(arguments, required, "dtype", &dtype_given) ||
+        !(lw_is_int(given) || lw_is_tuple(given))) {
+        return -1;
+    }
+    *dtype = dtype_given && dtype_given != Py_None ? lw_parse_dtype(dtype_given) : *dtype;
+    int ndim = *dtype < 0 ? -1 : lw_parse_shape("shape", given, shape);
+    for (int i = 0; i < ndim; i++) {
+        ndim = shape[i] < 0 ? -1 : ndim;
+    }
+    PyErr_Clear(); /* Python raises the error */
+    return ndim;
+}
+
+/* Calls zeros or ones. */
+static PyObject *call_filled(const lw_arguments *arguments, int value) {
+    int64_t shape[LW_MAX_NDIM];
+    int dtype = lw_default_floating, ndim = find_shape(arguments, 1, shape, &dtype);
+    lw_scalar number = whole_number(dtype, value);
+    return ndim < 0 ? NULL : create_from(&lw_operations[LW_OPERATION_full], ndim, shape, dtype, number, number);
+}
+
+/* Calls full with an int that every dtype but bool includes, or a float. */
+static PyObject *call_full(const lw_arguments *arguments) {
+    PyObject *given = arguments->positional_count < 2 ? NULL : arguments->positional[1];
+    int64_t shape[LW_MAX_NDIM], value = 0;
+    int is_real = given && lw_is_float(given), dtype = is_real ? lw_default_floating : lw_default_integer;
+    int ndim = find_shape(arguments, 2, shape, &dtype);
+    if (ndim < 0 || dtype == LW_BOOL ||
+        (is_real ? dtype != LW_FLOAT32 && dtype != LW_FLOAT64
+                 : !lw_read_int(given, &value) || value < 0 || value > INT8_MAX)) {
+        return NULL;
+    }
+    lw_scalar number = is_real ? (lw_scalar){.f = PyFloat_AsDouble(given)} : whole_number(dtype, value);
+    return create_from(arguments->operation, ndim, shape, dtype, number, number);
+}
+
+enum { MAX_RANDOM = 1 << 20 };
+
+/* Calls rand or randn for not too many numbers of the stream of this process. */
+static PyObject *call_random(const lw_arguments *arguments) {
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    int dtype = lw_default_floating, ndim = find_shape(arguments, 1, shape, &dtype);
+    int64_t bytes = ndim < 0 ? -1 : lw_row_major(ndim, shape, 4, strides), words = dtype == LW_FLOAT64 ? 2 : 1;
+    if (bytes < 0 || bytes / 4 > MAX_RANDOM || (dtype != LW_FLOAT32 && dtype != LW_FLOAT64) ||
+        arguments->positional_count > 1) {
+        return NULL;
+    }
+    PyObject *count = PyLong_FromLongLong(bytes / 4 * words + words - 1);
+    PyObject *reserved = count ? lw_call_hook("reserve_random", NULL, count, NULL, NULL) : NULL;
+    lw_scalar seed, offset; /* counts elements */
+    PyObject *result = NULL;
+    if (reserved) {
+        seed.i = PyLong_AsLongLong(PyTuple_GetItem(reserved, 0));
+        offset.i = (PyLong_AsLongLong(PyTuple_GetItem(reserved, 1)) + words - 1) / words;
+        result = create_from(arguments->operation, ndim, shape, dtype, seed, offset);
+    }
+    Py_XDECREF(count);
+    Py_XDECREF(reserved);
+    return result;
+}
+
+PyObject *lw_call_created(const lw_arguments *arguments) {
+    const lw_operation *operation = arguments->operation;
+    return operation == &lw_operations[LW_OPERATION_zeros]    ? call_filled(arguments, 0)
+           : operation == &lw_operations[LW_OPERATION_ones]   ? call_filled(arguments, 1)
+           : operation == &lw_operations[LW_OPERATION_full]   ? call_full(arguments)
+           : operation == &lw_operations[LW_OPERATION_arange] ? call_arange(arguments)
+           : operation == &lw_operations[LW_OPERATION_rand] || operation == &lw_operations[LW_OPERATION_randn]
+               ? call_random(arguments)
+               : NULL;
 }
 
 static PyObject *set_default_dtype(PyObject *module, PyObject *object) {
