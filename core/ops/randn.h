@@ -64,14 +64,17 @@ INLINE vec op_randn_word(vbits word) {
     vi64 size_bits = b_xor(y_bits, b_shift_right(y_bits, 63)), tail_bits = b_xor(size_bits, b_set(INT64_MAX));
     vec q = (vi64_to_vf64(size_bits) + v_set(0.5)) * v_set(0x1p-64);
     vec p = (vi64_to_vf64(tail_bits) + v_set(0.5)) * v_set(0x1p-64);
-    vec middle = q * randn_ratio(v_set(0.180625) - q * q, a, b);
-    vec root = v_sqrt(randn_minus_log(p));
-    vec tail = randn_ratio(root - v_set(1.6), c, d);
-    vmask far = v_gt(root, v_set(5));
-    if (m_any(far)) {
-        tail = v_select(far, randn_ratio(root - v_set(5), e, f), tail);
+    vec z = q * randn_ratio(v_set(0.180625) - q * q, a, b);
+    vmask outer = v_gt(q, v_set(0.425)); /* of 15 % of the elements */
+    if (m_any(outer)) {
+        vec root = v_sqrt(randn_minus_log(p)), tail = randn_ratio(root - v_set(1.6), c, d);
+        vmask far = v_gt(root, v_set(5));
+        if (m_any(far)) {
+            tail = v_select(far, randn_ratio(root - v_set(5), e, f), tail);
+        }
+        z = v_select(outer, tail, z);
     }
-    return v_copysign(v_select(v_le(q, v_set(0.425)), middle, tail), v_from_bits(y_bits));
+    return v_copysign(z, v_from_bits(y_bits));
 }
 #else
 /* -ln x for a normal x in (0, 1]. k has so few bits that ln 2 need not be split in two. */
