@@ -12,6 +12,7 @@
 
 #include "element.h"
 #include "layout/layout_iterator.h"
+#include "sort/radix_sort.h"
 
 /* One row, and how to sort it. */
 typedef struct sort_row {
@@ -73,6 +74,9 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     call.rows = layout_count(layout, 0, outer);
     if (call.rows == 0 || call.row.count == 0) {
         return LW_OK;
+    }
+    if (call.row.length == 1 && call.rows > 1) {
+        return sort_single_elements(context, layout, inputs[0], outputs[0], gives_indices ? 0 : ELEMENT_SIZE);
     }
     if (HAS_THREADS && call.rows < context->threads && call.row.length >= SORT_DIVIDED) {
         call.per_task = call.rows;
