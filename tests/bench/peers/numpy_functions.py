@@ -206,6 +206,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "take": lambda x, indices, axis=None: x.take(indices, axis=axis),
     "concat": lambda arrays, axis=0: np.concatenate(list(arrays), axis=axis),
     "flatten": np.ravel,
+    "round": lambda x: x.copy() if x.dtype.kind in "iu" else np.round(x),  # which returns integers themselves
     "embedding": lambda indices, weight: weight.take(indices, axis=0),
     "avg_pool2d": _avg_pool2d,
     "argsort": lambda x, axis=-1: np.argsort(x, axis=axis, kind="stable"),
