@@ -372,8 +372,8 @@ static lw_status take_spans(lw_context *context, const lw_layout *layout, const 
     } else if (steps[1][last] != 0 && columns <= TAKE_FEW && line > TAKE_FEW) {
         PATH("take: few indices of many rows");
         task = take_columns_task;
-    } else if (is_same && steps[0][last] == 0 && columns <= TAKE_SAME && all.total >= 4 * columns) {
-        PATH("take: the same indices of each row");
+    } else if (!IS_DOWNLOADED && is_same && steps[0][last] == 0 && columns <= TAKE_SAME && all.total >= 4 * columns) {
+        PATH_IF(!IS_DOWNLOADED, "take: the same indices of each row");
         task = same_task;
     } else {
         return run_spans(context, layout, inputs, 2, outputs, parameters, function);

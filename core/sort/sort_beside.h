@@ -57,14 +57,28 @@ static void sort_network(char *lines, int64_t pitch, int64_t length, int64_t wid
 static void sort_short_row(const row *r) {
     element x[SORT_BESIDE];
     copy_strided((char *)x, sizeof *x, r->in[0].data, r->in[0].stride, r->length, sizeof *x);
-    sort_row s = {(const char *)x, r->out_data, sizeof *x, r->out.stride, r->length, r->length};
-    s.flip = r->parameters[1].i ? -1 : 0;
+    sort_row s = {.x = (const char *)x, .out = r->out_data, .x_stride = sizeof *x, .out_stride = r->out.stride};
+    s.length = s.count = r->length;
+    s.flip = (element_bits)r->parameters[1].i;
     sort_by_rank(&s);
 }
 
+#if !IS_FLOATING
+static void sort_flip_lines(char *lines, int64_t pitch, int64_t length, int64_t width, element_bits flip) {
+    for (int64_t i = 0; i < length && flip; i++) {
+        element_bits *line = (element_bits *)(lines + i * pitch);
+        for (int64_t j = 0; j < width; j += LANES) {
+            b_store(line + j, b_xor(b_load(line + j), b_set(flip)));
+        }
+    }
+}
+#endif
+
+/* Sorts rows; the second parameter is the flip of a sort_row. */
 static void sort_rows_beside(const row *r) {
     char *lines = r->out_data;
     int64_t pitch = r->out.stride;
+    element_bits flip = (element_bits)r->parameters[1].i;
 #if IS_FLOATING
     int has_ambiguous = 0;
     for (int64_t i = 0; i < r->width; i += LANES) {
@@ -84,10 +98,13 @@ static void sort_rows_beside(const row *r) {
         }
         return;
     }
+    sort_network(lines, pitch, r->length, r->width, flip != 0);
 #else
     PATH("sort: side by side");
+    sort_flip_lines(lines, pitch, r->length, r->width, flip);
+    sort_network(lines, pitch, r->length, r->width, 0);
+    sort_flip_lines(lines, pitch, r->length, r->width, flip);
 #endif
-    sort_network(lines, pitch, r->length, r->width, r->parameters[1].i != 0);
 }
 
 static const row_kernel sort_short_rows = {sort_short_row, sort_rows_beside, 1, ELEMENT_SIZE};

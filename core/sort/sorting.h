@@ -7,20 +7,39 @@
  * Selection is then done in parts of the row, followed by a sort of the results of all parts.
  *
  * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
- * core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro SORT. */
+ * core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro SORT. Those of unsigned integers call the functions
+ * of signed ones, with keys whose highest bit is inverted. */
 #pragma once
 
 #include "element.h"
 #include "layout/layout_iterator.h"
 #include "sort/radix_sort.h"
 
+#ifdef IS_UNSIGNED
+#define SORT_ROWS JOIN(sort_rows, BY_PRECISION(int32, int64))
+#define SORT_FLIP BITS_MIN
+#else
+#define SORT_ROWS JOIN(sort_rows, ELEMENT)
+#define SORT_FLIP 0
+#endif
+
+/* Sorts rows. `flip` is XORed with the keys of elements; a sort in descending order inverts them, too. */
+__attribute__((visibility("hidden"))) lw_status SORT_ROWS(lw_context *context, const void *layout_argument,
+                                                          const void *const *inputs, void *const *outputs,
+                                                          const lw_scalar *parameters, int gives_indices, int64_t flip);
+
+/* Defines the kernel lw_<op>_<dtype>. */
+#define SORT(op, gives_indices) \
+    ELEMENT_KERNEL(op) { return SORT_ROWS(context, layout, inputs, outputs, parameters, gives_indices, SORT_FLIP); }
+
+#ifndef IS_UNSIGNED
 /* One row, and how to sort it. */
 typedef struct sort_row {
     const char *x;
     char *out;
     int64_t x_stride, out_stride;
     int64_t length, count; /* elements of x; results to write */
-    element_bits flip;     /* XORed with the keys: 0, or -1 to sort in descending order */
+    element_bits flip;     /* XORed with the keys */
     int gives_indices;     /* whether the results are positions */
 } sort_row;
 
@@ -59,14 +78,14 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     return status;
 }
 
-static lw_status sort_rows(lw_context *context, const void *layout_argument, const void *const *inputs,
-                           void *const *outputs, const lw_scalar *parameters, int gives_indices) {
+lw_status SORT_ROWS(lw_context *context, const void *layout_argument, const void *const *inputs, void *const *outputs,
+                    const lw_scalar *parameters, int gives_indices, int64_t flip) {
     const lw_layout *layout = layout_argument;
     int32_t outer = layout->ndim - layout->inner;
     sort_call call = {.layout = layout, .x = inputs[0], .out = outputs[0]};
     call.row = (sort_row){.count = parameters[0].i, .gives_indices = gives_indices};
     call.row.length = layout_count(layout, outer, layout->ndim);
-    call.row.flip = parameters[1].i ? -1 : 0;
+    call.row.flip = (element_bits)(parameters[1].i ? ~flip : flip);
     if (layout->inner) {
         call.row.x_stride = layout->strides[0][outer];
         call.row.out_stride = layout->strides[1][outer];
@@ -85,13 +104,12 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
 #ifndef LW_ELEMENT_BOOL
     if (!gives_indices && call.row.count == call.row.length && call.row.length <= SORT_BESIDE &&
         call.rows >= SORT_ROWS_BESIDE) {
-        return run_rows(context, layout, inputs, outputs, parameters, &sort_short_rows);
+        lw_scalar own[] = {parameters[0], {.i = call.row.flip}};
+        return run_rows(context, layout, inputs, outputs, own, &sort_short_rows);
     }
 #endif
     call.per_task = items_per_task(context, call.rows, 1);
     return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }
 
-/* Defines the kernel lw_<op>_<dtype>. */
-#define SORT(op, gives_indices) \
-    ELEMENT_KERNEL(op) { return sort_rows(context, layout, inputs, outputs, parameters, gives_indices); }
+#endif
