@@ -176,24 +176,11 @@ INLINE void reduce_strip_by_row(const reduce_source *from, int64_t at, int64_t c
     while (partials < REDUCE_PARTIALS && partials < count) {
         partials *= 2;
     }
-    for (int64_t p = REDUCE_BY_PARTIAL ? 0 : count * registers; p < partials * registers; p++) {
+    for (int p = 0; p < partials * registers; p++) {
         partial[p] = identity;
     }
     for (int64_t i = 0; i < count; i++) {
-        vbits row[REDUCE_STRIP], *kept = partial + i % REDUCE_PARTIALS * registers;
-        if (REDUCE_BY_PARTIAL) { /* else there may be few rows, and engines do not keep `kept` in registers */
-            reduce_rows(from, at, i, 1, i + 1, registers, n, state, map, join, kept);
-            continue;
-        }
-#pragma GCC unroll 16
-        for (int r = 0; r < registers; r++) {
-            row[r] = i < REDUCE_PARTIALS ? identity : kept[r];
-        }
-        reduce_rows(from, at, i, 1, i + 1, registers, n, state, map, join, row);
-#pragma GCC unroll 16
-        for (int r = 0; r < registers; r++) {
-            kept[r] = row[r];
-        }
+        reduce_rows(from, at, i, 1, i + 1, registers, n, state, map, join, partial + i % REDUCE_PARTIALS * registers);
     }
     for (int half = partials / 2; half; half /= 2) {
         for (int p = 0; p < half * registers; p++) {
