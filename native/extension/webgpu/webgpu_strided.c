@@ -216,7 +216,7 @@ static void set_team(lw_webgpu_launch *launch, int64_t team) {
 /* Returns how many invocations share a block: few enough that each has several of the partial results, which are
  * combined in the contract's order. Of a maximum, an index or integers, any order gives the same, so if rows are
  * adjacent and many, each invocation has a whole one. */
-static int64_t reduction_team(const lw_webgpu_launch *launch, int64_t units) {
+static int64_t reduction_team(lw_webgpu_launch *launch, int64_t units) {
     const lw_operation *operation = launch->plan->operation;
     int64_t length = parameters_of(launch)->length;
     int is_exact = operation->kind == LW_KIND_INDEX_REDUCTION || !lw_is_floating(launch->plan->operands[0].dtype) ||
