@@ -246,7 +246,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
                         call->rows.step[o]);
             }
         }
-        run_rows(kernel, &call->rows, column, count, arrays, (char *)arrays[inputs], call->parameters);
+        run_body_rows(kernel, &call->rows, column, count, arrays, (char *)arrays[inputs], call->parameters);
         if (call->cast[inputs]) {
             PATH("elementwise: converts the result");
             convert(call->cast[inputs], column, count, call->row, arrays[inputs], call->rows.step[inputs],
@@ -341,7 +341,7 @@ static lw_status elementwise_tiles(lw_context *context, int64_t task, const void
                 }
             }
         }
-        run_rows(call->kernel, &within, 0, t.rows * t.columns, arrays, (char *)arrays[result], call->parameters);
+        run_body_rows(call->kernel, &within, 0, t.rows * t.columns, arrays, (char *)arrays[result], call->parameters);
         char *computed = buffer[result];
         if (call->cast[result]) {
             PATH("elementwise: converts tiles of the result");

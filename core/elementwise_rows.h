@@ -38,9 +38,9 @@ INLINE void run_each_row(const elementwise *kernel, const body_rows *rows, int64
 }
 
 /* Runs the body for `count` elements, beginning at element `column` of a row. */
-static __attribute__((noinline)) void run_rows(const elementwise *kernel, const body_rows *rows, int64_t column,
-                                               int64_t count, const void *const *inputs, char *output,
-                                               const lw_scalar *parameters) {
+static __attribute__((noinline)) void run_body_rows(const elementwise *kernel, const body_rows *rows, int64_t column,
+                                                    int64_t count, const void *const *inputs, char *output,
+                                                    const lw_scalar *parameters) {
     int32_t last = kernel->operands - 1;
     int is_dense = !rows->columns && rows->step[last] == rows->length * kernel->size[last];
     for (int32_t o = 0; o < last; o++) {
@@ -65,5 +65,5 @@ static __attribute__((noinline)) void run_rows(const elementwise *kernel, const 
 static __attribute__((noinline)) void convert(const elementwise *cast, int64_t column, int64_t count, int64_t row,
                                               const void *from, int64_t from_step, void *to, int64_t to_step) {
     body_rows rows = {.length = row, .step = {from_step, to_step}};
-    run_rows(cast, &rows, column, count, &from, to, NULL);
+    run_body_rows(cast, &rows, column, count, &from, to, NULL);
 }

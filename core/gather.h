@@ -13,10 +13,10 @@
 
 enum {
     TAKE_FEW = 16,    /* indices of a row, at most, that are taken one after the other from many rows */
-    TAKE_ROWS = 256,  /* of which their lines stay in L1 */
+    TAKE_ROWS = 256,  /* rows of a block: their lines stay in L1 */
     TAKE_SAME = 1024, /* indices, at most, whose positions are computed once for all rows */
-    TAKE_AHEAD = 8,   /* rows that are prefetched, */
-    TAKE_LINES = 8    /* and lines of each */
+    TAKE_AHEAD = 8,   /* how many rows ahead are prefetched, */
+    TAKE_LINES = 8    /* at most so many lines of each */
 };
 
 INLINE int32_t gather_index(const char *p) {
@@ -102,14 +102,14 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
         return;
     }
     PATH("gather: one index per item");
-    int64_t i = 0;
     if (own.step[1] == sizeof(int32_t) && own.step[0] == 0 && own.step[2] == size && indexed == 0) {
-        for (; i < own.count; i++) { /* with steps that are constants */
+        for (int64_t i = 0; i < own.count; i++) { /* with steps that are constants */
             int64_t position = gather_position(own.data[1] + i * (int64_t)sizeof(int32_t), extent);
             __builtin_memcpy(own.data[2] + i * size, own.data[0] + position * stride, (size_t)size);
         }
+        return;
     }
-    for (; i < own.count; i++) {
+    for (int64_t i = 0; i < own.count; i++) {
         gather_item(&own, i, extent, stride, indexed, size);
     }
 }
@@ -333,7 +333,8 @@ static lw_status take_rows_task(lw_context *context, int64_t task, const void *a
         int64_t index_step = rows.step[1];
         for (int64_t row = 0; row < rows.count; row++, index += index_step) {
             if (row + TAKE_AHEAD < rows.count) {
-                const char *next = x + gather_position(index + TAKE_AHEAD * index_step, extent) * stride;
+                int64_t position = gather_position(index + TAKE_AHEAD * index_step, extent);
+                const char *next = x + TAKE_AHEAD * rows.step[0] + position * stride;
                 for (int64_t at = 0; at < size && at < TAKE_LINES * 64; at += 64) {
                     __builtin_prefetch(next + at);
                 }

@@ -156,6 +156,8 @@ def _sort(contract: Contract, dtype: str) -> Iterator[Row]:
         for descending in (False, True):
             yield {"x": (2, length)}, {"axis": 1, "descending": descending}
     yield {"x": (5, 100)}, {"axis": 1, "descending": False}
+    for length in values("SORT_BESIDE"):
+        yield {"x": (LANES + 1, length)}, {"axis": 1, "descending": False}
     yield {"x": (3, 1, 5)}, {"axis": 1, "descending": False}
     yield {"x": (largest("SORT_BLOCK") + 9,)}, {"axis": 0, "descending": True}
 

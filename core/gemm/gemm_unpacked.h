@@ -141,8 +141,8 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* Adds up the lanes of each of `count` vectors: neighbors are joined until a vector has the sums of several. If one is
- * left before its lanes are added up, what it is joined with is not used. */
+/* Adds up the lanes of each of `count` vectors, a power of two above 1. Each step adds pairs of lanes, and packs two
+ * vectors into one. A last single vector is packed with a stale one, whose lanes are not stored. */
 INLINE void unpacked_add_lanes(vec *x, const int count, element *results) {
     int vectors = count;
 #pragma GCC unroll 4

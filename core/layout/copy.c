@@ -5,9 +5,9 @@
 #include "layout/transpose.h"
 
 enum {
-    LONG_ROW = 8,        /* elements, at least, of a strided row that is copied at once */
-    STREAMED_ROW = 1024, /* bytes, at least, of a row that is written by streaming stores */
-    COPY_UNIT = 64       /* rows or columns of a task are a multiple of this, so that tasks share no cache line */
+    LONG_STRIDED_ROW = 8, /* elements, at least, of a strided row that is copied at once */
+    STREAMED_ROW = 1024,  /* bytes, at least, of a row that is written by streaming stores */
+    COPY_UNIT = 64        /* rows or columns of a task are a multiple of this, so that tasks share no cache line */
 };
 
 /* Copies `bytes`, from `half` to 2 * half, which is a constant, by two moves that may overlap. */
@@ -118,7 +118,7 @@ void copy_rows(char *to, int64_t to_step, const char *from, int64_t from_step, c
         } else if (to_row == size && from_step == size) {
             PATH("copy: rows to columns");
             transpose(to, to_step, from, from_row, count, columns, size);
-        } else if (columns < LONG_ROW && count > columns) {
+        } else if (columns < LONG_STRIDED_ROW && count > columns) {
             PATH("copy: along short rows' neighbours");
             for (int64_t c = 0; c < columns; c++) {
                 copy_strided(to + c * to_step, to_row, from + c * from_step, from_row, count, size);
@@ -212,4 +212,13 @@ lw_status copy_layout(lw_context *context, const lw_layout *layout, const char *
     int64_t extent = own->shape[all.cut];
     all.per_task = items_per_task(context, extent, all.cut >= last - 1 ? COPY_UNIT : 1);
     return count ? run_tasks(context, divide_up(extent, all.per_task), copy_task, &all) : LW_OK;
+}
+
+lw_status fill_zero_indices(lw_context *context, const lw_layout *layout, char *to) {
+    static const int32_t zero = 0;
+    lw_layout repeated = *layout;
+    for (int32_t d = 0; d < repeated.ndim; d++) {
+        repeated.strides[0][d] = 0;
+    }
+    return copy_layout(context, &repeated, (const char *)&zero, to, sizeof zero);
 }

@@ -68,5 +68,8 @@ typedef struct copied_rows {
 void copy_rows(char *to, int64_t to_step, const char *from, int64_t from_step, const copied_rows *rows, int64_t columns,
                int32_t size);
 
+/* Writes int32 zeros, the index of the only element of each row, to operand 1 of a layout. */
+lw_status fill_zero_indices(lw_context *context, const lw_layout *layout, char *to);
+
 /* Copies operand 0 of a layout to operand 1. */
 lw_status copy_layout(lw_context *context, const lw_layout *layout, const char *from, char *to, int32_t size);

@@ -371,12 +371,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     }
     if (reducer->place && r.count == 1 && layout->ndim > 0) {
         PATH("index reduction: of one element each");
-        int32_t index = 0;
-        lw_layout filled = *layout;
-        for (int32_t d = 0; d < layout->ndim; d++) {
-            filled.strides[0][d] = 0;
-        }
-        return copy_layout(context, &filled, (const char *)&index, outputs[0], sizeof index);
+        return fill_zero_indices(context, layout, outputs[0]);
     }
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
     int adjacent = r.kept && layout->inner == 1 && r.line >= 4;

@@ -3,7 +3,7 @@
  * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p +
  *    64, p + 128 ... in this order, starting from the identity.
  * 2. The partials are joined by halving: p with p + 32, then p with p + 16, p + 8, p + 4, p + 2 and p + 1.
- * Where elements can be joined in any order, there are REDUCE_FREE_PARTIALS, which fit registers.
+ * Integers, which can be joined in any order with the same result, have REDUCE_FREE_PARTIALS, which fit registers.
  * The number of lanes decides only how many partials are computed at once, never which values are combined. So results
  * are bit-identical everywhere.
  *

@@ -6,7 +6,6 @@
 #include "simd/types.h"
 
 #define SIMD_OWN_CONVERSIONS
-#define SIMD_OWN_FROM_INT64
 #define SIMD_OWN_ODD
 
 INLINE vi32 vf32_to_vi32(vf32 x) {
@@ -47,5 +46,3 @@ INLINE vu32 wf64_to_vu32(wf64 x) { return (vu32)AVX512_WHOLE(avx512_to_uint32, x
 INLINE wi64 wf64_to_wi64(wf64 x) { return AVX512_WIDE(avx512_to_int64, x); }
 INLINE wu64 wf64_to_wu64(wf64 x) { return (wu64)AVX512_WIDE(avx512_to_uint64, x); }
 INLINE vf32 wf64_to_vf32_odd(wf64 x) { return (vf32)AVX512_WHOLE(avx512_to_odd, x); }
-INLINE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
-INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }

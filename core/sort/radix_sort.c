@@ -199,14 +199,3 @@ SORT_RADIX(keys_32, uint32_t, x, 4)
 SORT_RADIX(keys_64, uint64_t, x, 8)
 SORT_RADIX(pairs_32, sort_pair_32, x >> 32, 4)
 SORT_RADIX(pairs_64, sort_pair_64, x.key, 8)
-
-lw_status sort_single_elements(lw_context *context, const lw_layout *layout, const char *from, char *to, int32_t size) {
-    static const int32_t first = 0;
-    lw_layout rows = *layout;
-    PATH_EITHER(size, "sort: single elements", "sort: positions of single elements");
-    rows.ndim -= rows.inner;
-    for (int32_t d = 0; d < rows.ndim && !size; d++) {
-        rows.strides[0][d] = 0;
-    }
-    return copy_layout(context, &rows, size ? from : (const char *)&first, to, size ? size : (int32_t)sizeof first);
-}

@@ -36,6 +36,3 @@ lw_status sort_radix_keys_32(lw_context *context, uint32_t **items, uint32_t **s
 lw_status sort_radix_keys_64(lw_context *context, uint64_t **items, uint64_t **spare, int64_t n);
 lw_status sort_radix_pairs_32(lw_context *context, sort_pair_32 **items, sort_pair_32 **spare, int64_t n);
 lw_status sort_radix_pairs_64(lw_context *context, sort_pair_64 **items, sort_pair_64 **spare, int64_t n);
-
-/* Sorts several rows of one element each of `size` bytes; if that is 0, writes their positions. */
-lw_status sort_single_elements(lw_context *context, const lw_layout *layout, const char *from, char *to, int32_t size);

@@ -8,8 +8,9 @@
 #include "reduce/row.h"
 
 enum {
-    SORT_BESIDE = 64, /* longest row: a network for n elements has about n log2(n)^2 / 4 comparisons */
-    SORT_ROWS_BESIDE = SIMD_PARTITION ? LANES : 4 /* fewest rows; quicksort leaves fewer lanes idle */
+    /* Longest row: a network for n elements has about n log2(n)^2 / 4 comparisons. Rank sort takes ambiguous rows. */
+    SORT_BESIDE = SORT_SHORT < 64 ? SORT_SHORT : 64,
+    SORT_ROWS_BESIDE = SIMD_PARTITION ? LANES : 4 /* fewest rows; below, quicksort leaves fewer lanes idle than this */
 };
 
 #if IS_FLOATING
@@ -59,7 +60,7 @@ static void sort_short_row(const row *r) {
     copy_strided((char *)x, sizeof *x, r->in[0].data, r->in[0].stride, r->length, sizeof *x);
     sort_row s = {.x = (const char *)x, .out = r->out_data, .x_stride = sizeof *x, .out_stride = r->out.stride};
     s.length = s.count = r->length;
-    s.flip = (element_bits)r->parameters[1].i;
+    s.flip = (element_bits)r->parameters->i;
     sort_by_rank(&s);
 }
 
@@ -74,11 +75,11 @@ static void sort_flip_lines(char *lines, int64_t pitch, int64_t length, int64_t 
 }
 #endif
 
-/* Sorts rows; the second parameter is the flip of a sort_row. */
+/* Sorts rows. Their only parameter is the flip of a sort_row. */
 static void sort_rows_beside(const row *r) {
     char *lines = r->out_data;
     int64_t pitch = r->out.stride;
-    element_bits flip = (element_bits)r->parameters[1].i;
+    element_bits flip = (element_bits)r->parameters->i;
 #if IS_FLOATING
     int has_ambiguous = 0;
     for (int64_t i = 0; i < r->width; i += LANES) {

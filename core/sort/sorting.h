@@ -12,7 +12,7 @@
 #pragma once
 
 #include "element.h"
-#include "layout/layout_iterator.h"
+#include "layout/copy.h"
 #include "sort/radix_sort.h"
 
 #ifdef IS_UNSIGNED
@@ -95,7 +95,9 @@ lw_status SORT_ROWS(lw_context *context, const void *layout_argument, const void
         return LW_OK;
     }
     if (call.row.length == 1 && call.rows > 1) {
-        return sort_single_elements(context, layout, inputs[0], outputs[0], gives_indices ? 0 : ELEMENT_SIZE);
+        PATH_EITHER(gives_indices, "sort: positions of single elements", "sort: single elements");
+        return gives_indices ? fill_zero_indices(context, layout, outputs[0])
+                             : copy_layout(context, layout, inputs[0], outputs[0], ELEMENT_SIZE);
     }
     if (HAS_THREADS && call.rows < context->threads && call.row.length >= SORT_DIVIDED) {
         call.per_task = call.rows;
@@ -104,8 +106,8 @@ lw_status SORT_ROWS(lw_context *context, const void *layout_argument, const void
 #ifndef LW_ELEMENT_BOOL
     if (!gives_indices && call.row.count == call.row.length && call.row.length <= SORT_BESIDE &&
         call.rows >= SORT_ROWS_BESIDE) {
-        lw_scalar own[] = {parameters[0], {.i = call.row.flip}};
-        return run_rows(context, layout, inputs, outputs, own, &sort_short_rows);
+        lw_scalar own = {.i = call.row.flip};
+        return run_rows(context, layout, inputs, outputs, &own, &sort_short_rows);
     }
 #endif
     call.per_task = items_per_task(context, call.rows, 1);

@@ -130,8 +130,8 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     for place, amount in zip(axes, shifts, strict=True):
         totals[place] += amount
     rolled, order, inverse = _in_memory_order(tensor)
-    for axis, amount in totals.items():
-        place = order.index(axis)
+    for rolled_axis, amount in totals.items():
+        place = order.index(rolled_axis)
         if first := -amount % max(rolled.shape[place], 1):  # index of the slice that becomes the first along this axis
             before = (_ALL,) * place
             rolled = _ext.concat([rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)

@@ -110,6 +110,8 @@ class Player:
 
     def destroy(self, number: int) -> None:
         """Destroys a buffer, which no dispatch uses that is still to be played."""
+        with _captured():  # what a read was to submit, but failed before
+            self._submit_encoder()
         self._bind_groups.clear()  # bind groups refer to buffers
         self._buffers.pop(number).destroy()
 
@@ -161,7 +163,8 @@ class Player:
                 continue
             steps.append((pipeline, group, position, dispatch))  # keeps a group that _bind() drops meanwhile
         with self._translated("submitting work"):
-            self._submit_encoder()
+            with _captured():
+                self._submit_encoder()
             self._write_parameters(parameters)
             with _captured():
                 self._encoder = self._encode(steps)

@@ -45,13 +45,13 @@ fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
 }
 
 // Where an element of a quarter is, as elementwise.wgsl divides the result.
-struct LwPlace {
+struct LwInQuarter {
     at: vec4<u32>, // the byte offsets of operands
     along: u32,    // the position in dimension `lw.outer`
 }
 
-fn lw_place_in_quarter(i: u32, ndim: u32) -> LwPlace {
-    var place = LwPlace(lw.offsets, 0u);
+fn lw_place_in_quarter(i: u32, ndim: u32) -> LwInQuarter {
+    var place = LwInQuarter(lw.offsets, 0u);
     var remaining = i;
     for (var d = ndim; d > 1u; ) {
         d -= 1u;
@@ -62,7 +62,7 @@ fn lw_place_in_quarter(i: u32, ndim: u32) -> LwPlace {
         place.along = select(place.along, own, d == lw.outer);
         remaining = slower;
     }
-    return LwPlace(place.at + remaining * lw.strides[0], select(place.along, remaining, lw.outer == 0u));
+    return LwInQuarter(place.at + remaining * lw.strides[0], select(place.along, remaining, lw.outer == 0u));
 }
 
 // The position of an invocation in its team, and that of the team in the workgroup. `team` and `pitch` are powers of 2.

@@ -14,7 +14,8 @@ PyObject *lw_call_composed(const lw_arguments *arguments);
 
 /* Does the same for an operation that creates a tensor from a shape and numbers. */
 PyObject *lw_call_created(const lw_arguments *arguments);
-/* Returns the row-major positions of the true elements of a mask on the host. */
+/* Returns the row-major positions, on the host, of the true elements of a mask, or of the elements of any tensor that
+ * are not zero. */
 lw_tensor *lw_mask_positions(lw_tensor *mask);
 
 /* Handlers of operations that are not planned: astype and views. Each sets `result`, which stays NULL on failure. */

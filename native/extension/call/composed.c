@@ -156,34 +156,49 @@ static PyObject *call_join(const lw_arguments *arguments, int is_stack) {
     return (PyObject *)result;
 }
 
-/* Calls tril or triu: copies a tensor on the CPU, and clears what is beyond the diagonal. */
+/* Writes a row of a triangle: zeros, and the elements of `from` that it keeps, unless `from` is NULL, because they are
+ * there already. `diagonal` is the first column that triu keeps, or that tril clears; all columns are in bytes. */
+static void write_triangle_row(char *to, const char *from, int64_t columns, int64_t diagonal, int is_upper) {
+    int64_t left = diagonal < 0 ? 0 : diagonal < columns ? diagonal : columns;
+    int64_t kept = is_upper ? left : 0, cleared = is_upper ? 0 : left;
+    size_t kept_bytes = (size_t)(is_upper ? columns - left : left), cleared_bytes = (size_t)columns - kept_bytes;
+    if (from) {
+        memcpy(to + kept, from + kept, kept_bytes);
+    }
+    memset(to + cleared, 0, cleared_bytes);
+}
+
+/* Calls tril or triu of a tensor on the CPU. Rows that are not contiguous are copied first. */
 static PyObject *call_triangle(const lw_arguments *arguments, int is_upper) {
     lw_tensor *x = tensor_at(arguments, 0);
     int64_t k = 0;
     if (!x || x->ndim < 2 || x->storage->device || find_int(arguments, 1, "k", &k) < 0) {
         return NULL;
     }
-    if (placement_of(x).backend < 0) {
+    lw_placement placement = placement_of(x);
+    if (placement.backend < 0) {
         return NULL;
     }
-    lw_tensor *result = lw_copy_row_major(x);
+    int last = x->ndim - 1;
+    int64_t rows = x->shape[last - 1], columns = x->shape[last], item = lw_item_size(x->dtype);
+    int is_read = x->strides[last] == item;
+    if (is_read && lw_settle(x->storage) < 0) {
+        return NULL;
+    }
+    lw_tensor *result = is_read ? lw_tensor_new(x->dtype, x->ndim, x->shape, placement) : lw_copy_row_major(x);
     if (!result || result->size == 0) {
         return (PyObject *)result;
     }
-    int64_t rows = x->shape[x->ndim - 2], columns = x->shape[x->ndim - 1], item = lw_item_size(x->dtype);
     k = k < -rows ? -rows : k > columns ? columns : k;
-    for (int64_t first = 0; first < result->size; first += rows * columns) {
-        char *matrix = result->data + first * item;
-        for (int64_t i = 0; i < rows; i++) {
-            int64_t diagonal = i + k + !is_upper; /* the first column that stays, or that is cleared */
-            diagonal = diagonal < 0 ? 0 : diagonal;
-            if (diagonal >= columns) { /* below this row, all is alike */
-                memset(matrix + i * columns * item, 0, is_upper ? (size_t)((rows - i) * columns * item) : 0);
-                break;
-            }
-            int64_t at = is_upper ? 0 : diagonal, count = is_upper ? diagonal : columns - diagonal;
-            memset(matrix + (i * columns + at) * item, 0, (size_t)(count * item));
+    for (int64_t row = 0; row < result->size / columns; row++) {
+        const char *from = x->data;
+        int64_t rest = row;
+        for (int axis = last - 1; axis >= 0 && is_read; axis--) {
+            from += rest % x->shape[axis] * x->strides[axis];
+            rest /= x->shape[axis];
         }
+        write_triangle_row(result->data + row * columns * item, is_read ? from : NULL, columns * item,
+                           (row % rows + k + !is_upper) * item, is_upper);
     }
     return (PyObject *)result;
 }

@@ -205,8 +205,11 @@ static int find_shape(const lw_arguments *arguments, int required, int64_t *shap
 static PyObject *call_filled(const lw_arguments *arguments, int value) {
     int64_t shape[LW_MAX_NDIM];
     int dtype = lw_default_floating, ndim = find_shape(arguments, 1, shape, &dtype);
+    if (ndim < 0) {
+        return NULL;
+    }
     lw_scalar number = whole_number(dtype, value);
-    return ndim < 0 ? NULL : create_from(&lw_operations[LW_OPERATION_full], ndim, shape, dtype, number, number);
+    return create_from(&lw_operations[LW_OPERATION_full], ndim, shape, dtype, number, number);
 }
 
 /* Calls full with an int that every dtype but bool includes, or a float. */
@@ -237,7 +240,7 @@ static PyObject *call_random(const lw_arguments *arguments) {
     }
     PyObject *count = PyLong_FromLongLong(bytes / 4 * words + words - 1);
     PyObject *reserved = count ? lw_call_hook("reserve_random", NULL, count, NULL, NULL) : NULL;
-    lw_scalar seed, offset; /* counts elements */
+    lw_scalar seed, offset; /* in elements */
     PyObject *result = NULL;
     if (reserved) {
         seed.i = PyLong_AsLongLong(PyTuple_GetItem(reserved, 0));

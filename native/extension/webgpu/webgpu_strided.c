@@ -15,8 +15,8 @@ enum {
     TEAMS = 16,           /* blocks that a workgroup reduces at once, if they are contiguous */
     PARTIALS = 64,        /* results that a block is reduced to first */
     OWN_PARTIALS = 8,     /* of an invocation */
-    MANY_OWN = 1024,      /* elements that one invocation may reduce, if */
-    MANY_ROWS = 1 << 18,  /* so many do */
+    MANY_OWN = 1024,      /* elements, at most, of columns that one invocation reduces each, */
+    MANY_ROWS = 1 << 18,  /* and columns, at least, for that */
     FEW_BLOCKS = 1 << 14, /* that more invocations share, so that they keep the device busy */
     LARGE_TEAM = 32,
     SHORT_REDUCTION = 128, /* elements of a row that is not read as vectors */
@@ -106,8 +106,8 @@ static void record_elements(lw_webgpu_launch *launch) {
     lw_webgpu_record_invocations(launch, invocations);
 }
 
-/* Does the same for the entry point that, unless results are narrow, computes at once one element of each quarter of a
- * dimension: of the longest one, of which rounding wastes the least. */
+/* Does the same for the entry point that computes one element of each quarter of a dimension at once. That is the
+ * longest one, of which rounding wastes the least. Narrow results are computed four adjacent ones at once. */
 static void record_quarters(lw_webgpu_launch *launch) {
     const lw_layout *layout = &launch->plan->layout;
     strided *parameters = parameters_of(launch);
