@@ -16,8 +16,9 @@ from tests.models import moments
 from tests.models.tree import PARTIALS, Array, blocks, join_blocks, reduce, reduce_block
 
 
-def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
-    """Returns a model with `axis` and `keepdims`, from a model of rows. Elements are joined by increasing index."""
+def _along_axes(of_rows: Callable[..., Array], finds_index: bool = False) -> Callable[..., Array]:
+    """Returns a model with `axis` and `keepdims`, from a model of rows. Elements are joined by increasing index, and
+    those along several axes in their order in memory, unless the result is an index."""
 
     @functools.wraps(of_rows)
     def model(*arrays: Array, axis: Any = None, keepdims: bool = False, **parameters: Any) -> Array:
@@ -25,6 +26,8 @@ def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
         ndim = together[0].ndim
         axes = sorted(each % ndim for each in (range(ndim) if axis is None else np.atleast_1d(axis)))
         kept = [each for each in range(ndim) if each not in axes]
+        if not finds_index:
+            axes.sort(key=lambda axis: -abs(together[0].strides[axis]))
         shape = [together[0].shape[each] for each in kept]
         count = int(np.prod([together[0].shape[each] for each in axes]))
         rows = [x.transpose(*kept, *axes).reshape(int(np.prod(shape)), count) for x in together]
@@ -133,7 +136,7 @@ def smallest(rows: Array) -> Array:
 
 
 ALONG_AXES = {
-    name: _along_axes(of_rows)
+    name: _along_axes(of_rows, name.startswith("arg"))
     for name, of_rows in {
         "sum": total,
         "mean": lambda rows: (reduce(rows, -0.0, np.add).astype("f8") / np.float64(rows.shape[1])).astype(rows.dtype),
