@@ -246,52 +246,24 @@ static lw_status put_spans(lw_context *context, const lw_layout *layout, const v
     return status;
 }
 
-/* The rows of a task, a part of a line at a time: of positions along the dimension before the last. */
-typedef struct row_iterator {
-    layout_iterator lines;
-    int64_t row, at, end; /* of the part; where it begins in its line; of the task */
-} row_iterator;
-
-static inline void rows_start(row_iterator *it, const spans *all, int64_t task) {
-    const lw_layout *layout = all->layout;
-    int64_t line = layout->shape[layout->ndim - 2];
-    it->row = task * all->per_task;
-    it->at = it->row % line;
-    it->end = min_int64(it->row + all->per_task, all->total);
-    iterator_start(&it->lines, layout, 0, layout->ndim - 2, 3, it->row / line);
-}
-
-/* Sets `p` to the first elements of up to `most` rows. Returns 0 if there are none. */
-static inline int rows_next(row_iterator *it, const spans *all, int64_t most, span *p) {
-    const lw_layout *layout = all->layout;
-    int32_t along = layout->ndim - 2;
-    p->count = min_int64(most, min_int64(layout->shape[along] - it->at, it->end - it->row));
-    for (int32_t o = 0; o < 3 && p->count; o++) {
-        p->step[o] = layout->strides[o][along];
-        p->data[o] = all->data[o] + it->lines.offset[o] + it->at * p->step[o];
-    }
-    it->row += p->count;
-    it->at += p->count;
-    if (it->at == layout->shape[along]) {
-        it->at = 0;
-        iterator_next(&it->lines);
-    }
-    return p->count > 0;
-}
-
-/* Task: takes few elements of each of many rows, one after the other from a block of rows. */
+/* The tasks below have spans of rows: their layout leaves out its last dimension, along which the rows are.
+ *
+ * Task: takes few elements of each of many rows, one after the other from a block of rows. */
 static lw_status take_columns_task(lw_context *context, int64_t task, const void *argument) {
     const spans *all = argument;
-    int32_t last = all->layout->ndim - 1;
-    row_iterator it;
-    span rows = {0};
-    for (rows_start(&it, all, task); rows_next(&it, all, TAKE_ROWS, &rows);) {
-        for (int64_t c = 0; c < all->layout->shape[last]; c++) {
+    int32_t last = all->layout->ndim;
+    span_iterator it;
+    span rows;
+    for (span_start(&it, all, 3, task); span_next(&it, &rows);) {
+        for (int64_t first = 0; first < rows.count; first += TAKE_ROWS) {
             span column = rows;
-            for (int32_t o = 0; o < 3; o++) {
-                column.data[o] += c * all->layout->strides[o][last];
+            column.count = min_int64(rows.count - first, TAKE_ROWS);
+            for (int64_t c = 0; c < all->layout->shape[last]; c++) {
+                for (int32_t o = 0; o < 3; o++) {
+                    column.data[o] = rows.data[o] + first * rows.step[o] + c * all->layout->strides[o][last];
+                }
+                all->function(&column, all->parameters);
             }
-            all->function(&column, all->parameters);
         }
     }
     return LW_OK;
@@ -299,15 +271,15 @@ static lw_status take_columns_task(lw_context *context, int64_t task, const void
 
 /* Task: takes the elements at the same positions from each row. */
 INLINE lw_status take_same(const spans *all, int64_t task, int size) {
-    int32_t last = all->layout->ndim - 1;
+    int32_t last = all->layout->ndim;
     int64_t offsets[TAKE_SAME], count = all->layout->shape[last], step = all->layout->strides[2][last];
     for (int64_t i = 0; i < count; i++) {
         const char *index = all->data[1] + i * all->layout->strides[1][last];
         offsets[i] = gather_position(index, all->parameters[0].i) * all->parameters[1].i;
     }
-    row_iterator it;
-    span rows = {0};
-    for (rows_start(&it, all, task); rows_next(&it, all, INT64_MAX, &rows);) {
+    span_iterator it;
+    span rows;
+    for (span_start(&it, all, 3, task); span_next(&it, &rows);) {
         const char *from = rows.data[0];
         char *to = rows.data[2];
         for (int64_t row = 0; row < rows.count; row++, from += rows.step[0], to += rows.step[2]) {
@@ -322,12 +294,12 @@ INLINE lw_status take_same(const spans *all, int64_t task, int size) {
 /* Task: takes whole rows of contiguous elements, by one index each. */
 static lw_status take_rows_task(lw_context *context, int64_t task, const void *argument) {
     const spans *all = argument;
-    int32_t last = all->layout->ndim - 1;
+    int32_t last = all->layout->ndim;
     int64_t extent = all->parameters[0].i, stride = all->parameters[1].i;
     int64_t size = all->layout->shape[last] * all->layout->strides[2][last];
-    row_iterator it;
-    span rows = {0};
-    for (rows_start(&it, all, task); rows_next(&it, all, INT64_MAX, &rows);) {
+    span_iterator it;
+    span rows;
+    for (span_start(&it, all, 3, task); span_next(&it, &rows);) {
         const char *x = rows.data[0], *index = rows.data[1];
         char *to = rows.data[2];
         int64_t index_step = rows.step[1];
@@ -381,6 +353,9 @@ static lw_status take_spans(lw_context *context, const lw_layout *layout, const 
     }
     all.per_task = divide_up(items_per_task(context, all.total, SPAN_UNIT), columns);
     all.total /= columns;
+    lw_layout rows = *layout;
+    rows.ndim--;
+    all.layout = &rows;
     return run_tasks(context, divide_up(all.total, all.per_task), task, &all);
 }
 
