@@ -30,8 +30,8 @@ INLINE __m128i avx_to_uint32(vf64 x) {
     return _mm_xor_si128(whole, _mm_set1_epi32(INT32_MIN));
 }
 
-/* There are no instructions for integers of 64 bits. Of numbers below 2^51, the sum with SIMD_ROUND_MAGIC_64 has the
- * integer in its low bits. */
+/* There are no instructions for 64-bit integers. For numbers below 2^51, adding SIMD_ROUND_MAGIC_64 leaves the integer
+ * in the low bits of the sum. */
 INLINE vi64 avx_small_to_int64(vf64 x) {
     const vf64 magic = vf64_set(SIMD_ROUND_MAGIC_64);
     return vf64_bits(vf64_trunc(x) + magic) - vf64_bits(magic);
